@@ -1,0 +1,8 @@
+noinst_LIBRARIES += libuc-common.a
+libuc_common_a_SOURCES = \
+	common/bytes.c common/bytes.h \
+	common/device.c common/device.h \
+	common/error.c common/error.h \
+	common/kernel.c common/kernel.h \
+	common/problem.c common/problem.h \
+	common/problem_text.c

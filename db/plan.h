@@ -1,0 +1,93 @@
+/**
+ * @file plan.h
+ * Plans: the chosen micro-batches, in one small SQLite file that ships with
+ * a model.
+ *
+ * A file holds one or more plans; a plan is identified by network, device,
+ * versions, batch-independent mode and limit. Written to a temporary file
+ * beside the target and renamed, so an interrupted writer leaves the old
+ * file whole.
+ *
+ * Units:   *_bytes are bytes, *_ns nanoseconds, batches count images.
+ * Owner:   free a loaded plan with uc_plan_free() and the list with
+ *          uc_plans_free(); both take NULL.
+ * Errors:  UC_EFILE; outputs are untouched on failure.
+ * Threads: no hidden state; different files at the same time are fine.
+ */
+#ifndef UC_DB_PLAN_H
+#define UC_DB_PLAN_H
+
+#include "common/device.h"
+#include "common/kernel.h"
+#include "common/problem.h"
+
+enum uc_plan_mode { UC_PLAN_WR, UC_PLAN_WD }; /**< "wr", "wd" */
+
+/** `count` equal pieces in a row. */
+struct uc_plan_piece {
+    int64_t size;  /**< micro-batch, images */
+    int64_t count; /**< >= 1 */
+    bool accumulate; /**< runs with beta = 1 */
+    struct uc_kernel kernel;
+    int64_t workspace_bytes;
+    int64_t time_ns; /**< of one piece */
+};
+
+struct uc_plan_operation {
+    char layer[64];
+    int64_t batch;
+    int64_t repeat; /**< how often the network runs it; >= 1 */
+    struct uc_problem problem; /**< names the operation */
+    int64_t workspace_bytes; /**< maximum of its pieces */
+    int64_t time_ns;         /**< sum of its pieces, one run */
+    int64_t undivided_ns;    /**< best undivided under the same limit; -1
+                                  when none fits */
+    int64_t unlimited_ns;    /**< best undivided with any workspace; -1 when
+                                  there is none */
+    struct uc_plan_piece *pieces; /**< owned */
+    size_t piece_count;
+};
+
+struct uc_plan {
+    char network[64];
+    struct uc_environment environment;
+    enum uc_plan_mode mode;
+    int64_t limit_bytes; /**< per operation (WR) or in total (WD) */
+    char policy[64];     /**< "power-of-two", "all", "undivided", "sizes=.." */
+    bool deterministic;
+    int64_t created_at;  /**< seconds since 1970, UTC */
+    char tool[32];       /**< version of ucudnn-plan */
+    struct uc_plan_operation *operations; /**< owned, in network order */
+    size_t operation_count;
+};
+
+/** Sums over operations, each `repeat` times. */
+struct uc_plan_totals {
+    int64_t predicted_ns;
+    int64_t undivided_ns; /**< -1 when some operation has none */
+    int64_t unlimited_ns; /**< -1 when some operation has none */
+    int64_t workspace_bytes; /**< really needed: WR the maximum, WD the sum
+                                  over operations and repeats */
+};
+void uc_plan_totals(const struct uc_plan *plan, struct uc_plan_totals *totals);
+
+/**
+ * Add the plan to the file, replacing one with the same network, device,
+ * versions, mode, limit and batches; the file is created when missing and
+ * other plans in it are kept.
+ */
+enum uc_status uc_plan_write(const char *path, const struct uc_plan *plan,
+                             struct uc_error *err);
+
+/** Every plan of a file, oldest first. */
+enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
+                             size_t *count, struct uc_error *err);
+void uc_plan_free(struct uc_plan *plan); /**< what it owns, not itself */
+void uc_plans_free(struct uc_plan *plans, size_t count);
+
+/** Which of the two a file is, by its application id. */
+enum uc_file_kind { UC_FILE_PROFILE, UC_FILE_PLAN };
+enum uc_status uc_file_identify(const char *path, enum uc_file_kind *kind,
+                                struct uc_error *err);
+
+#endif

@@ -1,0 +1,115 @@
+/**
+ * @file profile.h
+ * Profiles: every measurement, failures too, in one SQLite file.
+ *
+ * A row is keyed by environment (device and versions), problem, micro-batch
+ * size, beta case and kernel; storing a key again replaces its row.
+ *
+ * Units:   *_bytes are bytes, *_ns nanoseconds, micro-batches count images.
+ * Owner:   open handles and arrays are the caller's; each close and free
+ *          takes NULL.
+ * Errors:  UC_EFILE (not a profile, newer schema, malformed, disk, locks);
+ *          outputs are untouched on failure.
+ * Threads: a handle is used by one thread at a time; any number of
+ *          processes may write one file (each store is a transaction).
+ */
+#ifndef UC_DB_PROFILE_H
+#define UC_DB_PROFILE_H
+
+#include "common/device.h"
+#include "common/kernel.h"
+#include "common/problem.h"
+
+struct uc_profile;
+
+enum uc_profile_mode {
+    UC_PROFILE_READ,  /**< must exist; works in a read-only folder */
+    UC_PROFILE_WRITE  /**< created when missing */
+};
+
+/** What happened when a kernel was measured. Stored as text. */
+enum uc_outcome {
+    UC_MEASURED,      /**< "measured": a plan may use it */
+    UC_CUT_OFF,       /**< "cut-off": hopelessly slow, one sample */
+    UC_UNSUPPORTED,   /**< "unsupported": cuDNN says it has no such kernel */
+    UC_TOO_LARGE,     /**< "too-large": workspace over the benchmark's cap */
+    UC_FAILED,        /**< "failed": cuDNN or CUDA returned an error */
+    UC_WRONG,         /**< "wrong": differs from the reference */
+    UC_OUT_OF_BOUNDS, /**< "out-of-bounds": wrote outside its buffers */
+    UC_CRASHED,       /**< "crashed": took the process down */
+    UC_TIMED_OUT,     /**< "timed-out": hung */
+    UC_OUTCOMES
+};
+const char *uc_outcome_name(enum uc_outcome outcome);
+bool uc_outcome_parse(const char *name, enum uc_outcome *outcome);
+
+enum { UC_MAX_SAMPLES = 32, UC_REASON_TEXT = 192 };
+
+struct uc_measurement {
+    int64_t micro_batch; /**< >= 1 */
+    bool accumulate;     /**< beta = 1 (backward-filter pieces after the
+                              first), else beta = 0 */
+    struct uc_kernel kernel;
+    enum uc_outcome outcome;
+    char reason[UC_REASON_TEXT]; /**< one line, "" when measured */
+    unsigned notes;              /**< enum uc_kernel_note bits */
+    int64_t workspace_bytes;     /**< asked of cuDNN; 0 when unsupported */
+    int64_t time_ns;   /**< median time of a call on the device, >= 1 when
+                            measured or cut off, else 0 */
+    int64_t spread_ns; /**< half the interquartile range of the samples */
+    int64_t host_ns;   /**< median host time to issue one call */
+    double error;      /**< relative L2 error against the strict reference,
+                            negative when unknown */
+    int calls;         /**< calls in a sample */
+    int samples;       /**< entries of sample_ns, 0 .. UC_MAX_SAMPLES */
+    float sample_ns[UC_MAX_SAMPLES]; /**< per call, as taken */
+    int64_t measured_at; /**< seconds since 1970, UTC */
+};
+
+enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
+                               struct uc_profile **out, struct uc_error *err);
+void uc_profile_close(struct uc_profile *profile);
+
+/** Find, or in write mode add, an environment; its id is stable in a file. */
+enum uc_status uc_profile_add_environment(struct uc_profile *profile,
+                                          const struct uc_environment *env,
+                                          int64_t *id, struct uc_error *err);
+
+struct uc_profile_environment {
+    int64_t id;
+    struct uc_environment environment;
+    int64_t problems, measurements, usable; /**< rows; usable = measured */
+    int64_t first_at, last_at; /**< oldest and newest measured_at */
+};
+/** Every environment, in order of id. *list is the caller's to free(). */
+enum uc_status uc_profile_environments(struct uc_profile *profile,
+                                       struct uc_profile_environment **list,
+                                       size_t *count, struct uc_error *err);
+
+/** Store one measurement: committed on return, replaces its key's row. */
+enum uc_status uc_profile_store(struct uc_profile *profile, int64_t env,
+                                const struct uc_problem *problem,
+                                const struct uc_measurement *measurement,
+                                struct uc_error *err);
+
+/**
+ * Every row of a problem in one environment, ordered by micro-batch,
+ * accumulate, kernel. *rows is the caller's to free(); NULL and 0 when the
+ * problem is not in the profile.
+ */
+enum uc_status uc_profile_load(struct uc_profile *profile, int64_t env,
+                               const struct uc_problem *problem,
+                               struct uc_measurement **rows, size_t *count,
+                               struct uc_error *err);
+
+/** Every problem with rows in an environment, in text order; free() it. */
+enum uc_status uc_profile_problems(struct uc_profile *profile, int64_t env,
+                                   struct uc_problem **problems, size_t *count,
+                                   struct uc_error *err);
+
+/** Rows of each outcome in one environment. */
+enum uc_status uc_profile_outcomes(struct uc_profile *profile, int64_t env,
+                                   int64_t counts[UC_OUTCOMES],
+                                   struct uc_error *err);
+
+#endif

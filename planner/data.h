@@ -1,0 +1,34 @@
+/**
+ * @file data.h
+ * Files that ship with the project: networks and profiles.
+ *
+ * The data folder is $UCUDNN_DATA_DIR, else `db` beside the program (a build
+ * tree), else ../share/ucudnn from it, else the configured pkgdatadir. It
+ * holds networks/NAME.json and profiles/NAME.profile.
+ *
+ * Errors:  UC_EFILE; a name that finds nothing says what there is.
+ * Threads: no hidden state.
+ */
+#ifndef UC_PLANNER_DATA_H
+#define UC_PLANNER_DATA_H
+
+#include "common/error.h"
+
+#include <stddef.h>
+
+enum uc_data_kind { UC_DATA_NETWORK, UC_DATA_PROFILE };
+
+/**
+ * The path of a name given on the command line. A name with a slash or with
+ * the kind's suffix, or naming an existing file, is a path as it stands; a
+ * bare name is looked up in the data folder.
+ */
+enum uc_status uc_data_find(enum uc_data_kind kind, const char *name,
+                            char *path, size_t size, struct uc_error *err);
+
+/** Shipped names, sorted; free each and the list, or uc_data_free(). */
+enum uc_status uc_data_list(enum uc_data_kind kind, char ***names,
+                            size_t *count, struct uc_error *err);
+void uc_data_free(char **names, size_t count);
+
+#endif

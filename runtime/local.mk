@@ -1,0 +1,1 @@
+# The kernel runner; only with CUDA and cuDNN headers.
