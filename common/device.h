@@ -12,15 +12,15 @@
 #include <stdint.h>
 
 struct uc_device {
-    char name[128];           /**< "NVIDIA H200" */
-    int compute_capability;   /**< major * 10 + minor: 90 */
+    char name[128];         /**< "NVIDIA H200" */
+    int compute_capability; /**< major * 10 + minor: 90 */
     int multiprocessors;
     int64_t memory_bytes;
 };
 
 struct uc_versions {
-    int cudnn;  /**< cudnnGetVersion(): 91900 */
-    int cuda;   /**< cuDriverGetVersion(): 13000 */
+    int cudnn;       /**< cudnnGetVersion(): 91900 */
+    int cuda;        /**< cuDriverGetVersion(): 13000 */
     char driver[32]; /**< "580.159.04", "" when unknown */
 };
 

@@ -36,7 +36,13 @@ enum uc_dtype { UC_FP32, UC_FP16, UC_BF16, UC_FP64, UC_DTYPES };
  * type. tf32: fp32 data, inputs rounded to TF32 on tensor cores. fp16, bf16:
  * data of that type on tensor cores, accumulated in fp32.
  */
-enum uc_math { UC_MATH_FMA, UC_MATH_TF32, UC_MATH_FP16, UC_MATH_BF16, UC_MATHS };
+enum uc_math {
+    UC_MATH_FMA,
+    UC_MATH_TF32,
+    UC_MATH_FP16,
+    UC_MATH_BF16,
+    UC_MATHS
+};
 
 enum uc_mode { UC_CROSS_CORRELATION, UC_CONVOLUTION };
 
@@ -59,8 +65,8 @@ struct uc_problem {
     enum uc_dtype compute_type; /**< accumulation: UC_FP32 or UC_FP64 */
     enum uc_math math;
     enum uc_mode mode;
-    int64_t groups; /**< >= 1, divides c and k */
-    int64_t c, k;   /**< input and output channels, >= 1 */
+    int64_t groups;                 /**< >= 1, divides c and k */
+    int64_t c, k;                   /**< input and output channels, >= 1 */
     int64_t in[UC_MAX_SPATIAL];     /**< >= 1 */
     int64_t filter[UC_MAX_SPATIAL]; /**< >= 1 */
     int64_t pad[UC_MAX_SPATIAL];    /**< >= 0, both sides */
@@ -94,7 +100,8 @@ size_t uc_dtype_bytes(enum uc_dtype type);
 /** The data type that a math mode computes on when none is given. */
 enum uc_dtype uc_math_dtype(enum uc_math math);
 
-/** The fastest math that does not change a data type: fp32 -> tf32... */
+/** The math a data type gets when none is named: fp32 and fp64 fma, fp16 fp16,
+    bf16 bf16. */
 enum uc_math uc_dtype_math(enum uc_dtype type);
 
 /**
@@ -109,13 +116,12 @@ enum uc_status uc_problem_check(const struct uc_problem *problem,
  * Tensor's extents in cuDNN's order (N,C,D,H,W or K,C/groups,T,R,S), with
  * `spatial` + 2 entries. `batch` is N; ignored for UC_W.
  */
-void uc_problem_extents(const struct uc_problem *problem,
-                        enum uc_tensor tensor, int64_t batch,
-                        int64_t extents[UC_MAX_DIMS]);
+void uc_problem_extents(const struct uc_problem *problem, enum uc_tensor tensor,
+                        int64_t batch, int64_t extents[UC_MAX_DIMS]);
 
 /** Strides in elements in the order of uc_problem_extents(). */
-void uc_problem_strides(const struct uc_problem *problem,
-                        enum uc_tensor tensor, int64_t strides[UC_MAX_DIMS]);
+void uc_problem_strides(const struct uc_problem *problem, enum uc_tensor tensor,
+                        int64_t strides[UC_MAX_DIMS]);
 
 /** Bytes from a tensor's first to behind its last element at `batch`. */
 enum uc_status uc_problem_tensor_bytes(const struct uc_problem *problem,
