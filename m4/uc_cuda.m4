@@ -52,7 +52,7 @@ AS_CASE([$with_cudnn], [no|auto], [],
 
 have_cudnn=no
 AS_IF([test -n "$uc_cuda_include" && test -n "$uc_cudnn_include"], [
-    CUDA_CPPFLAGS="-isystem $uc_cuda_include -isystem $uc_cudnn_include"
+    CUDA_CPPFLAGS="-isystem $uc_cuda_include -isystem $uc_cudnn_include -DCUDNN_DIR='\"${uc_cudnn_include%/include}\"'"
     uc_saved_cppflags=$CPPFLAGS
     CPPFLAGS="$CPPFLAGS $CUDA_CPPFLAGS"
     AC_MSG_CHECKING([whether the cuDNN headers are of version 9])

@@ -1,0 +1,110 @@
+#include "config.h"
+
+#include "runtime/library.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+struct symbol {
+    const char *name;
+    size_t offset; /**< of the member in its table */
+};
+
+#define UC_STRING_(text) #text
+#define UC_STRING(text) UC_STRING_(text)
+
+/* The headers rename some functions (cuMemAlloc to cuMemAlloc_v2); the
+ * expansion before UC_STRING_ gives the name the library exports. */
+static const struct symbol cuda_symbols[] = {
+#define UC_SYMBOL(name) { UC_STRING(cu##name), offsetof(struct uc_cuda, name) },
+    UC_CUDA_FUNCTIONS(UC_SYMBOL)
+#undef UC_SYMBOL
+};
+
+static const struct symbol cudnn_symbols[] = {
+#define UC_SYMBOL(name) \
+    { UC_STRING(cudnn##name), offsetof(struct uc_cudnn, name) },
+    UC_CUDNN_FUNCTIONS(UC_SYMBOL)
+#undef UC_SYMBOL
+};
+
+/** Newer headers name a version that an older driver does not have. */
+static void *find(void *library, const char *name)
+{
+    void *function = dlsym(library, name);
+    const char *version = strstr(name, "_v2");
+    char plain[64];
+
+    if (function != NULL || version == NULL ||
+        (size_t)(version - name) >= sizeof plain)
+        return function;
+    memcpy(plain, name, (size_t)(version - name));
+    plain[version - name] = '\0';
+    return strcmp(plain, "cuEventElapsedTime") == 0 ? dlsym(library, plain)
+                                                    : NULL;
+}
+
+static enum uc_status resolve(void *library, const char *soname,
+                              const struct symbol *symbols, size_t count,
+                              void *table, struct uc_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *function = find(library, symbols[i].name);
+
+        if (function == NULL)
+            return uc_fail(err, UC_EDEVICE, "%s has no function %s", soname,
+                           symbols[i].name);
+        memcpy((char *)table + symbols[i].offset, &function, sizeof function);
+    }
+    return UC_OK;
+}
+
+enum uc_status uc_cuda_open(struct uc_cuda *cuda, struct uc_error *err)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    if (library == NULL)
+        return uc_fail(err, UC_EDEVICE,
+                       "no NVIDIA driver: libcuda.so.1 cannot be opened (%s)",
+                       dlerror());
+    return resolve(library, "libcuda.so.1", cuda_symbols,
+                   sizeof cuda_symbols / sizeof *cuda_symbols, cuda, err);
+}
+
+static void *open_cudnn(struct uc_error *err)
+{
+    static const char *const paths[] = { "libcudnn.so.9",
+                                         CUDNN_DIR "/lib64/libcudnn.so.9",
+                                         CUDNN_DIR "/lib/libcudnn.so.9" };
+    char first[256] = "";
+
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        void *library = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
+        const char *why;
+
+        if (library != NULL)
+            return library;
+        why = dlerror();
+        if (first[0] == '\0' && why != NULL)
+            strncpy(first, why, sizeof first - 1);
+    }
+    uc_fail(err, UC_EDEVICE, "cuDNN 9 not found (%s)", first);
+    return NULL;
+}
+
+enum uc_status uc_cudnn_open(struct uc_cudnn *cudnn, struct uc_error *err)
+{
+    void *library = open_cudnn(err);
+    enum uc_status status;
+
+    if (library == NULL)
+        return UC_EDEVICE;
+    status = resolve(library, "libcudnn.so.9", cudnn_symbols,
+                     sizeof cudnn_symbols / sizeof *cudnn_symbols, cudnn, err);
+    if (status == UC_OK && cudnn->GetVersion() / 10000 != CUDNN_MAJOR)
+        status = uc_fail(err, UC_EDEVICE,
+                         "cuDNN %zu found, but major version %d is needed",
+                         cudnn->GetVersion(), CUDNN_MAJOR);
+    return status;
+}

@@ -1,0 +1,95 @@
+/**
+ * @file library.h
+ * The CUDA driver API and cuDNN 9, opened at run time.
+ *
+ * Members carry the functions' own names less the prefix and their own
+ * types, taken from the headers' declarations, so drift fails to compile.
+ * Nothing of either library is linked: a program that never calls the two
+ * open functions starts and runs without them.
+ *
+ * Owner:   the libraries stay open for the life of the process, since
+ *          neither may be unloaded safely.
+ * Errors:  UC_EDEVICE: not found, a function missing, wrong major version.
+ * Threads: fill each table once, then read from any thread.
+ */
+#ifndef UC_RUNTIME_LIBRARY_H
+#define UC_RUNTIME_LIBRARY_H
+
+#include "common/error.h"
+
+#include <cuda.h>
+#include <cudnn.h>
+
+#define UC_CUDA_FUNCTIONS(X)  \
+    X(Init)                   \
+    X(DriverGetVersion)       \
+    X(DeviceGetCount)         \
+    X(DeviceGet)              \
+    X(DeviceGetName)          \
+    X(DeviceGetAttribute)     \
+    X(DeviceTotalMem)         \
+    X(DevicePrimaryCtxRetain) \
+    X(CtxSetCurrent)          \
+    X(MemAlloc)               \
+    X(MemFree)                \
+    X(MemGetInfo)             \
+    X(MemcpyHtoD)             \
+    X(MemcpyDtoH)             \
+    X(MemsetD8Async)          \
+    X(StreamCreate)           \
+    X(StreamSynchronize)      \
+    X(EventCreate)            \
+    X(EventRecord)            \
+    X(EventSynchronize)       \
+    X(EventElapsedTime)       \
+    X(ModuleLoadData)         \
+    X(ModuleGetFunction)      \
+    X(LaunchKernel)           \
+    X(GetErrorString)
+
+#define UC_CUDNN_FUNCTIONS(X)                    \
+    X(GetVersion)                                \
+    X(GetErrorString)                            \
+    X(Create)                                    \
+    X(Destroy)                                   \
+    X(SetStream)                                 \
+    X(CreateTensorDescriptor)                    \
+    X(SetTensorNdDescriptor)                     \
+    X(DestroyTensorDescriptor)                   \
+    X(CreateFilterDescriptor)                    \
+    X(SetFilterNdDescriptor)                     \
+    X(DestroyFilterDescriptor)                   \
+    X(CreateConvolutionDescriptor)               \
+    X(SetConvolutionNdDescriptor)                \
+    X(SetConvolutionGroupCount)                  \
+    X(SetConvolutionMathType)                    \
+    X(DestroyConvolutionDescriptor)              \
+    X(GetConvolutionForwardWorkspaceSize)        \
+    X(GetConvolutionBackwardDataWorkspaceSize)   \
+    X(GetConvolutionBackwardFilterWorkspaceSize) \
+    X(ConvolutionForward)                        \
+    X(ConvolutionBackwardData)                   \
+    X(ConvolutionBackwardFilter)
+
+struct uc_cuda {
+#define UC_MEMBER(name) __typeof__(cu##name) *name;
+    UC_CUDA_FUNCTIONS(UC_MEMBER)
+#undef UC_MEMBER
+};
+
+struct uc_cudnn {
+#define UC_MEMBER(name) __typeof__(cudnn##name) *name;
+    UC_CUDNN_FUNCTIONS(UC_MEMBER)
+#undef UC_MEMBER
+};
+
+/** libcuda.so.1, the driver's library. */
+enum uc_status uc_cuda_open(struct uc_cuda *cuda, struct uc_error *err);
+
+/**
+ * libcudnn.so.9 by the loader's own search, then from the folder configure
+ * found cuDNN in.
+ */
+enum uc_status uc_cudnn_open(struct uc_cudnn *cudnn, struct uc_error *err);
+
+#endif
