@@ -55,7 +55,7 @@ struct uc_piece {
 struct uc_configuration {
     int64_t workspace_bytes;
     int64_t time_ns;
-    int64_t pieces;   /**< micro-batches in all */
+    int64_t pieces;        /**< micro-batches in all */
     struct uc_piece *runs; /**< first piece's run first; then by falling size */
     size_t run_count;
 };
@@ -85,7 +85,7 @@ void uc_desirable_free(struct uc_desirable *set);
  * Workspace reuse: the fastest configuration within the limit, or NULL when
  * none fits. Borrowed from the set.
  */
-const struct uc_configuration *
-uc_desirable_within(const struct uc_desirable *set, int64_t limit_bytes);
+const struct uc_configuration *uc_desirable_within(
+    const struct uc_desirable *set, int64_t limit_bytes);
 
 #endif

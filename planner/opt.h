@@ -36,7 +36,7 @@ struct opt_spec {
     const char *name; /**< without dashes */
     char letter;      /**< 0: none */
     enum opt_type type;
-    size_t offset; /**< into the command's options struct */
+    size_t offset;        /**< into the command's options struct */
     const char *argument; /**< "BYTES", NULL for flags */
     const char *help;     /**< one line, lower case, no full stop */
 };

@@ -36,8 +36,7 @@ struct uc_policy {
 
 enum uc_status uc_policy_parse(const char *text, struct uc_policy *policy,
                                struct uc_error *err);
-void uc_policy_print(const struct uc_policy *policy,
-                     char text[UC_POLICY_TEXT]);
+void uc_policy_print(const struct uc_policy *policy, char text[UC_POLICY_TEXT]);
 
 /** Candidate sizes of a batch, ascending, the batch last. */
 enum uc_status uc_policy_sizes(const struct uc_policy *policy, int64_t batch,

@@ -23,9 +23,9 @@ struct uc_wd_operation {
 };
 
 struct uc_wd_options {
-    int64_t total_bytes;  /**< >= 0 */
-    double mip_gap;       /**< relative, >= 0 */
-    double time_limit_s;  /**< <= 0: none */
+    int64_t total_bytes; /**< >= 0 */
+    double mip_gap;      /**< relative, >= 0 */
+    double time_limit_s; /**< <= 0: none */
 };
 
 /** `count` copies of the operation take configuration `index` of its set. */

@@ -28,7 +28,7 @@ struct uc_work {
     struct uc_problem problem;
     int64_t micro_batch;
     struct uc_work_kernel kernels[UC_WORK_KERNELS]; /**< beta 0 before 1 */
-    size_t kernel_count; /**< >= 1 */
+    size_t kernel_count;                            /**< >= 1 */
 };
 
 /**

@@ -1,0 +1,400 @@
+#include "config.h"
+
+#include "planner/bench.h"
+
+#include "planner/progress.h"
+#include "planner/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_DEVICES = 64 };
+
+static const double start_timeout_s = 120;
+
+/** A worker and what it is doing. */
+struct seat {
+    struct uc_worker worker;
+    bool busy;
+    struct uc_work work; /**< what it was given, less what a crash settled */
+    bool done[UC_WORK_KERNELS];
+    int started; /**< kernel that was announced and not finished; -1: none */
+    double heard_s;
+    struct uc_error error; /**< its last words; status UC_OK: none */
+};
+
+struct run {
+    struct uc_profile *profile;
+    const struct uc_bench_options *options;
+    struct uc_bench_summary *summary;
+    struct uc_environment environment;
+    struct seat seats[MAX_DEVICES];
+    int seat_count;
+    const struct uc_work *list;
+    size_t count, next;
+    struct uc_progress progress;
+};
+
+static double monotonic_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double uc_bench_estimate_s(const struct uc_work *list, size_t count)
+{
+    /* About what an H200 takes: 4 ms a kernel, and eight runs at 15 TFLOP/s
+     * for the half of the kernels that exist. */
+    double seconds = 0;
+
+    for (size_t i = 0; i < count; i++)
+        seconds +=
+            (double)list[i].kernel_count *
+            (4e-3 + 4 * 2 *
+                        uc_problem_macs(&list[i].problem, list[i].micro_batch) /
+                        15e12);
+    return seconds;
+}
+
+/* Devices ----------------------------------------------------------------*/
+
+/** "0,2" into numbers; "all" gives count 0. */
+static enum uc_status parse_devices(const char *text, int devices[MAX_DEVICES],
+                                    int *count, struct uc_error *err)
+{
+    *count = 0;
+    if (text == NULL)
+        text = "0";
+    if (strcmp(text, "all") == 0)
+        return UC_OK;
+    for (const char *at = text; *count < MAX_DEVICES; at++) {
+        int value = 0, digits = 0;
+
+        for (; *at >= '0' && *at <= '9' && digits < 4; at++, digits++)
+            value = value * 10 + (*at - '0');
+        if (digits == 0 || (*at != ',' && *at != '\0'))
+            break;
+        for (int i = 0; i < *count; i++)
+            if (devices[i] == value)
+                return uc_fail(err, UC_EINPUT, "device %d is named twice",
+                               value);
+        devices[(*count)++] = value;
+        if (*at == '\0')
+            return UC_OK;
+    }
+    return uc_fail(err, UC_EINPUT,
+                   "devices \"%.60s\": a list such as 0,1 or all is needed",
+                   text);
+}
+
+static enum uc_status start_seat(struct run *run, struct seat *seat, int device,
+                                 int *device_count, struct uc_error *err)
+{
+    struct uc_worker_message ready;
+    const char *difference;
+    enum uc_status status = uc_worker_start(&seat->worker, device,
+                                            run->options->max_workspace_bytes,
+                                            start_timeout_s, &ready, err);
+
+    if (status != UC_OK)
+        return status;
+    if (run->seat_count == 0) {
+        run->environment = ready.u.environment;
+    } else if ((difference = uc_environment_difference(
+                    &run->environment, &ready.u.environment)) != NULL) {
+        return uc_fail(err, UC_EDEVICE,
+                       "GPUs %d and %d differ in %s: one run measures one "
+                       "kind of GPU",
+                       run->seats[0].worker.device, device, difference);
+    }
+    *device_count = ready.device_count;
+    return UC_OK;
+}
+
+static enum uc_status start_seats(struct run *run, struct uc_error *err)
+{
+    int devices[MAX_DEVICES], count, present = 0;
+    enum uc_status status =
+        parse_devices(run->options->devices, devices, &count, err);
+    bool all = count == 0;
+
+    if (status != UC_OK)
+        return status;
+    do {
+        int device = all ? run->seat_count : devices[run->seat_count];
+
+        status = start_seat(run, &run->seats[run->seat_count], device, &present,
+                            err);
+        if (status != UC_OK)
+            return status;
+        run->seat_count++;
+    } while (run->seat_count < (all ? present : count) &&
+             run->seat_count < MAX_DEVICES);
+    return UC_OK;
+}
+
+static void stop_seats(struct run *run)
+{
+    char how[128];
+
+    for (int i = 0; i < MAX_DEVICES; i++)
+        uc_worker_stop(&run->seats[i].worker, how, sizeof how);
+}
+
+/* Results ----------------------------------------------------------------*/
+
+static enum uc_status settle(struct run *run, struct seat *seat, size_t kernel,
+                             const struct uc_measurement *m,
+                             struct uc_error *err)
+{
+    char text[UC_PROBLEM_TEXT], now[UC_PROBLEM_TEXT + 32];
+    enum uc_status status = uc_profile_store(
+        run->profile, run->summary->environment, &seat->work.problem, m, err);
+
+    if (status != UC_OK)
+        return status;
+    seat->done[kernel] = true;
+    seat->started = -1;
+    run->summary->outcomes[m->outcome]++;
+    run->summary->done++;
+    uc_problem_print(&seat->work.problem, text);
+    snprintf(now, sizeof now, "%s, %lld images", text,
+             (long long)seat->work.micro_batch);
+    uc_progress_step(&run->progress, now);
+    return UC_OK;
+}
+
+static enum uc_status settle_lost(struct run *run, struct seat *seat,
+                                  size_t kernel, enum uc_outcome outcome,
+                                  const char *reason, struct uc_error *err)
+{
+    struct uc_measurement m = {
+        .micro_batch = seat->work.micro_batch,
+        .accumulate = seat->work.kernels[kernel].accumulate,
+        .kernel = seat->work.kernels[kernel].kernel,
+        .outcome = outcome,
+        .error = -1,
+        .measured_at = (int64_t)time(NULL),
+    };
+
+    snprintf(m.reason, sizeof m.reason, "%.*s", (int)strcspn(reason, "\n"),
+             reason);
+    return settle(run, seat, kernel, &m, err);
+}
+
+/* Work -------------------------------------------------------------------*/
+
+static bool out_of_time(const struct run *run)
+{
+    return run->options->time_budget_s > 0 &&
+           uc_progress_elapsed(&run->progress) >= run->options->time_budget_s;
+}
+
+static enum uc_status hand_over(struct seat *seat, struct uc_error *err)
+{
+    seat->busy = true;
+    seat->started = -1;
+    seat->heard_s = monotonic_s();
+    memset(seat->done, 0, sizeof seat->done);
+    return uc_worker_send(&seat->worker, &seat->work, err);
+}
+
+static enum uc_status give_next(struct run *run, struct seat *seat,
+                                struct uc_error *err)
+{
+    seat->busy = false;
+    if (run->next == run->count || out_of_time(run))
+        return UC_OK;
+    seat->work = run->list[run->next++];
+    return hand_over(seat, err);
+}
+
+/** Drop the settled kernels from the seat's work; false when none is left. */
+static bool keep_unsettled(struct seat *seat)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < seat->work.kernel_count; i++)
+        if (!seat->done[i])
+            seat->work.kernels[kept++] = seat->work.kernels[i];
+    seat->work.kernel_count = kept;
+    return kept > 0;
+}
+
+/**
+ * The worker died or hung: blame the kernel it had announced, or, when it
+ * had not come to the first, the whole work (its reference did it). Then go
+ * on with a fresh worker.
+ */
+static enum uc_status recover(struct run *run, struct seat *seat, bool hung,
+                              struct uc_error *err)
+{
+    enum uc_outcome outcome = hung ? UC_TIMED_OUT : UC_CRASHED;
+    enum uc_status status = UC_OK;
+    char reason[sizeof seat->error.text], how[128] = "";
+    int device = seat->worker.device, ignored;
+    bool progressed = false;
+
+    uc_worker_stop(&seat->worker, how, sizeof how);
+    if (hung)
+        snprintf(reason, sizeof reason, "no answer for %.0f s",
+                 run->options->kernel_timeout_s);
+    else
+        snprintf(reason, sizeof reason, "%s",
+                 seat->error.status != UC_OK ? seat->error.text : how);
+    if (seat->started >= 0) {
+        status =
+            settle_lost(run, seat, (size_t)seat->started, outcome, reason, err);
+    } else if (!progressed) {
+        char whole[sizeof reason + 32];
+
+        snprintf(whole, sizeof whole, "before its first kernel: %s", reason);
+        for (size_t i = 0; i < seat->work.kernel_count && status == UC_OK; i++)
+            status = settle_lost(run, seat, i, outcome, whole, err);
+    }
+    seat->error.status = UC_OK;
+    if (status == UC_OK)
+        status = start_seat(run, seat, device, &ignored, err);
+    if (status != UC_OK)
+        return status;
+    return keep_unsettled(seat) ? hand_over(seat, err)
+                                : give_next(run, seat, err);
+}
+
+static enum uc_status hear(struct run *run, struct seat *seat,
+                           struct uc_error *err)
+{
+    struct uc_worker_message m;
+
+    if (!uc_worker_receive(&seat->worker, &m))
+        return recover(run, seat, false, err);
+    seat->heard_s = monotonic_s();
+    switch (m.event) {
+    case UC_WORKER_STARTED:
+        seat->started = (int)m.kernel;
+        return UC_OK;
+    case UC_WORKER_DONE:
+        return settle(run, seat, m.kernel, &m.u.measurement, err);
+    case UC_WORKER_IDLE:
+        return give_next(run, seat, err);
+    case UC_WORKER_FAILED:
+        seat->error = m.u.error;
+        if (m.u.error.status != UC_ENOFIT)
+            return UC_OK; /* its end of file comes next */
+        *err = m.u.error;
+        return err->status = UC_EDEVICE;
+    default:
+        return uc_fail(err, UC_EINTERNAL, "unexpected word from a worker");
+    }
+}
+
+static int busy_seats(struct run *run, struct pollfd *fds, struct seat **seats)
+{
+    int n = 0;
+
+    for (int i = 0; i < run->seat_count; i++)
+        if (run->seats[i].busy) {
+            fds[n] = (struct pollfd){ .fd = run->seats[i].worker.fd,
+                                      .events = POLLIN };
+            seats[n++] = &run->seats[i];
+        }
+    return n;
+}
+
+/** Until every seat is idle: no work or no time is left. */
+static enum uc_status work_off(struct run *run, struct uc_error *err)
+{
+    struct pollfd fds[MAX_DEVICES];
+    struct seat *seats[MAX_DEVICES];
+    enum uc_status status = UC_OK;
+    int n;
+
+    for (int i = 0; i < run->seat_count && status == UC_OK; i++)
+        status = give_next(run, &run->seats[i], err);
+    while (status == UC_OK && (n = busy_seats(run, fds, seats)) > 0) {
+        double now;
+
+        if (poll(fds, (nfds_t)n, 200) < 0 && errno != EINTR)
+            return uc_fail(err, UC_EINTERNAL, "poll: %s", strerror(errno));
+        now = monotonic_s();
+        for (int i = 0; i < n && status == UC_OK; i++)
+            if (fds[i].revents != 0)
+                status = hear(run, seats[i], err);
+            else if (now - seats[i]->heard_s > run->options->kernel_timeout_s)
+                status = recover(run, seats[i], true, err);
+    }
+    return status;
+}
+
+static int64_t kernels_in(const struct uc_work *list, size_t count)
+{
+    int64_t total = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total += (int64_t)list[i].kernel_count;
+    return total;
+}
+
+enum uc_status uc_bench_run(struct uc_profile *profile,
+                            const struct uc_network_operation *operations,
+                            const int64_t *batches, size_t count,
+                            const struct uc_policy *policy,
+                            const struct uc_bench_options *options,
+                            struct uc_bench_summary *summary,
+                            struct uc_error *err)
+{
+    struct uc_work *list = NULL;
+    struct run *run = calloc(1, sizeof *run);
+    enum uc_status status;
+
+    if (run == NULL)
+        return uc_no_memory(err);
+    *summary = (struct uc_bench_summary){ 0 };
+    run->profile = profile;
+    run->options = options;
+    run->summary = summary;
+    if ((status = start_seats(run, err)) != UC_OK ||
+        (status = uc_profile_add_environment(profile, &run->environment,
+                                             &summary->environment, err)) !=
+            UC_OK ||
+        (status = uc_work_list(profile, summary->environment, operations,
+                               batches, count, policy, options->remeasure,
+                               &list, &run->count, err)) != UC_OK)
+        goto out;
+    run->list = list;
+    summary->left = kernels_in(list, run->count);
+    uc_progress_begin(&run->progress, summary->left, options->quiet);
+    status = work_off(run, err);
+    uc_progress_end(&run->progress);
+    summary->left -= summary->done;
+    summary->elapsed_s = uc_progress_elapsed(&run->progress);
+out:
+    stop_seats(run);
+    free(run);
+    free(list);
+    return status;
+}
+
+enum uc_status uc_bench_environment(const struct uc_bench_options *options,
+                                    struct uc_environment *environment,
+                                    struct uc_error *err)
+{
+    struct run *run = calloc(1, sizeof *run);
+    enum uc_status status;
+
+    if (run == NULL)
+        return uc_no_memory(err);
+    run->options = options;
+    status = start_seats(run, err);
+    if (status == UC_OK)
+        *environment = run->environment;
+    stop_seats(run);
+    free(run);
+    return status;
+}

@@ -1,0 +1,61 @@
+/**
+ * @file bench.h
+ * The benchmark: missing measurements into a profile, over one or more GPUs
+ * of one kind.
+ *
+ * Units:   *_bytes are bytes, *_s seconds.
+ * Owner:   borrows everything.
+ * Errors:  UC_EDEVICE (no GPU, no cuDNN, different GPUs, no memory),
+ *          UC_EFILE (the profile), UC_EINPUT (device list). What is already
+ *          stored stays.
+ * Threads: the process must be single-threaded (workers are forked).
+ */
+#ifndef UC_PLANNER_BENCH_H
+#define UC_PLANNER_BENCH_H
+
+#include "db/profile.h"
+#include "planner/network.h"
+#include "planner/policy.h"
+#include "planner/work.h"
+
+struct uc_bench_options {
+    const char *devices; /**< "0", "0,1", "all"; NULL: "0" */
+    int64_t max_workspace_bytes;
+    double time_budget_s;    /**< 0: none */
+    double kernel_timeout_s; /**< silence after which a worker has hung */
+    bool remeasure;
+    bool quiet;
+};
+
+#define UC_BENCH_MAX_WORKSPACE ((int64_t)8 << 30)
+#define UC_BENCH_KERNEL_TIMEOUT_S 60.0
+
+struct uc_bench_summary {
+    int64_t environment; /**< its id in the profile */
+    int64_t outcomes[UC_OUTCOMES];
+    int64_t done, left;
+    double elapsed_s;
+};
+
+/**
+ * Measure what the operations (each with its batch) need under the policy
+ * and the profile does not have. Stops early, without error, when the time
+ * budget is used up: summary->left tells.
+ */
+enum uc_status uc_bench_run(struct uc_profile *profile,
+                            const struct uc_network_operation *operations,
+                            const int64_t *batches, size_t count,
+                            const struct uc_policy *policy,
+                            const struct uc_bench_options *options,
+                            struct uc_bench_summary *summary,
+                            struct uc_error *err);
+
+/** The environment that uc_bench_run() would measure in. */
+enum uc_status uc_bench_environment(const struct uc_bench_options *options,
+                                    struct uc_environment *environment,
+                                    struct uc_error *err);
+
+/** Rough seconds one GPU needs for a list of work. */
+double uc_bench_estimate_s(const struct uc_work *list, size_t count);
+
+#endif

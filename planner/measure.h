@@ -1,0 +1,60 @@
+/**
+ * @file measure.h
+ * Measuring one micro-batch of one problem: every kernel's workspace, result
+ * and time.
+ *
+ * A kernel is first run once on random inputs into a poisoned output and a
+ * poisoned workspace, both between guard zones, and compared with a strict
+ * reference (an FMA kernel of cuDNN in fp32, or fp64 for fp64 data, on the
+ * same values). Then it is timed: device events around back-to-back calls,
+ * several samples, until the median is steady.
+ *
+ * Kernels are taken by growing workspace. One that is slower than
+ * UC_CUT_OFF_FACTOR times another of no larger workspace can be in no best
+ * configuration: it is cut off after one sample.
+ *
+ * Units:   *_bytes are bytes, *_ns nanoseconds.
+ * Owner:   a session owns its device buffers for the process's life.
+ * Errors:  UC_EDEVICE when the device is lost, UC_ENOFIT when the tensors do
+ *          not fit its memory; what a kernel does wrong is an outcome.
+ * Threads: one.
+ */
+#ifndef UC_PLANNER_MEASURE_H
+#define UC_PLANNER_MEASURE_H
+
+#include "db/profile.h"
+#include "planner/gpu.h"
+#include "planner/work.h"
+
+#define UC_CUT_OFF_FACTOR 4
+
+struct uc_measure_session {
+    struct uc_gpu gpu;
+    int64_t max_workspace_bytes;
+    struct uc_buffer x, w, y;    /**< the problem's own tensors */
+    struct uc_buffer rx, rw, ry; /**< the reference's, when types differ */
+    struct uc_buffer reference;  /**< its result */
+    struct uc_buffer workspace;
+};
+
+/** Told before a kernel may crash or hang, and when it is done. */
+struct uc_measure_events {
+    void (*started)(void *context, size_t kernel);
+    void (*done)(void *context, size_t kernel,
+                 const struct uc_measurement *measurement);
+    void *context;
+};
+
+/** Largest relative L2 error of a right result under each math. */
+double uc_measure_tolerance(const struct uc_problem *problem);
+
+/**
+ * Measure every kernel of the work; `done` is called once for each. After
+ * UC_EDEVICE the process cannot use the device any more.
+ */
+enum uc_status uc_measure_work(struct uc_measure_session *session,
+                               const struct uc_work *work,
+                               const struct uc_measure_events *events,
+                               struct uc_error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/**
+ * @file timing.h
+ * Honest timing: how many samples of how many calls, and when to stop.
+ *
+ * One call is timed first. If it is slower than the cut-off it is all that
+ * is taken. Else samples of back-to-back calls, at least UC_SAMPLE_NS long,
+ * are taken until the spread is within 1 % of the median, or
+ * UC_MAX_SAMPLES or the time for one kernel are used up.
+ *
+ * Units:   *_ns nanoseconds.
+ * Owner:   plain values.
+ * Errors:  what the sampler returns.
+ * Threads: no hidden state.
+ */
+#ifndef UC_PLANNER_TIMING_H
+#define UC_PLANNER_TIMING_H
+
+#include "db/profile.h"
+
+/** Time `calls` back-to-back calls; both results are for one call. */
+typedef enum uc_status uc_sampler(void *context, int calls, double *device_ns,
+                                  double *host_ns, struct uc_error *err);
+
+struct uc_timing {
+    bool cut_off;
+    int64_t median_ns; /**< >= 1 */
+    int64_t spread_ns; /**< half the interquartile range */
+    int64_t host_ns;
+    int calls;   /**< in a sample */
+    int samples; /**< 1 .. UC_MAX_SAMPLES */
+    float sample_ns[UC_MAX_SAMPLES];
+};
+
+/** `cut_off_ns` 0 or less: never cut off. */
+enum uc_status uc_timing_take(uc_sampler *sample, void *context,
+                              double cut_off_ns, struct uc_timing *timing,
+                              struct uc_error *err);
+
+/** Median, and half the interquartile range, of `count` >= 1 values. */
+void uc_timing_summarize(const float *values, int count, double *median,
+                         double *spread);
+
+#endif

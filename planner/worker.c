@@ -1,0 +1,181 @@
+#include "config.h"
+
+#include "planner/worker.h"
+
+#include "planner/measure.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The worker's side -------------------------------------------------------*/
+
+static void say(int fd, const struct uc_worker_message *message)
+{
+    while (send(fd, message, sizeof *message, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR)
+            _exit(UC_EINTERNAL); /* the parent is gone */
+}
+
+static void say_started(void *context, size_t kernel)
+{
+    struct uc_worker_message m = { .event = UC_WORKER_STARTED,
+                                   .kernel = kernel };
+
+    say(*(int *)context, &m);
+}
+
+static void say_done(void *context, size_t kernel,
+                     const struct uc_measurement *measurement)
+{
+    struct uc_worker_message m = { .event = UC_WORKER_DONE,
+                                   .kernel = kernel,
+                                   .u.measurement = *measurement };
+
+    say(*(int *)context, &m);
+}
+
+static _Noreturn void give_up(int fd, const struct uc_error *err)
+{
+    struct uc_worker_message m = { .event = UC_WORKER_FAILED, .u.error = *err };
+
+    say(fd, &m);
+    _exit((int)err->status);
+}
+
+/** The device belongs to this process until it ends; _exit() runs no
+    handlers that CUDA or the parent's libraries may have left. */
+static _Noreturn void work_until_closed(int fd, int device,
+                                        int64_t max_workspace_bytes)
+{
+    static struct uc_measure_session session;
+    struct uc_measure_events events = { say_started, say_done, &fd };
+    struct uc_worker_message m = { .event = UC_WORKER_READY };
+    struct uc_error err = { 0 };
+    struct uc_work work;
+    ssize_t got;
+
+    session.max_workspace_bytes = max_workspace_bytes;
+    if (uc_gpu_open(&session.gpu, device, &err) != UC_OK)
+        give_up(fd, &err);
+    m.device_count = session.gpu.device_count;
+    m.u.environment = session.gpu.environment;
+    say(fd, &m);
+    while ((got = recv(fd, &work, sizeof work, 0)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got != (ssize_t)sizeof work)
+            _exit(UC_EINTERNAL);
+        if (uc_measure_work(&session, &work, &events, &err) != UC_OK)
+            give_up(fd, &err);
+        m = (struct uc_worker_message){ .event = UC_WORKER_IDLE };
+        say(fd, &m);
+    }
+    _exit(UC_OK);
+}
+
+/* The parent's side -------------------------------------------------------*/
+
+bool uc_worker_receive(struct uc_worker *worker,
+                       struct uc_worker_message *message)
+{
+    ssize_t got;
+
+    do
+        got = recv(worker->fd, message, sizeof *message, 0);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof *message;
+}
+
+static enum uc_status wait_ready(struct uc_worker *worker, double timeout_s,
+                                 struct uc_worker_message *ready,
+                                 struct uc_error *err)
+{
+    struct pollfd p = { .fd = worker->fd, .events = POLLIN };
+    char how[128];
+    int n;
+
+    do
+        n = poll(&p, 1, (int)(timeout_s * 1e3));
+    while (n < 0 && errno == EINTR);
+    if (n > 0 && uc_worker_receive(worker, ready)) {
+        if (ready->event == UC_WORKER_READY)
+            return UC_OK;
+        *err = ready->u.error;
+        uc_worker_stop(worker, how, sizeof how);
+        return err->status;
+    }
+    uc_worker_stop(worker, how, sizeof how);
+    return uc_fail(err, UC_EDEVICE, "GPU %d: %s while starting: %s",
+                   worker->device, n == 0 ? "no answer" : "the worker died",
+                   how);
+}
+
+enum uc_status uc_worker_start(struct uc_worker *worker, int device,
+                               int64_t max_workspace_bytes, double timeout_s,
+                               struct uc_worker_message *ready,
+                               struct uc_error *err)
+{
+    int fds[2];
+    pid_t pid;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+        return uc_fail(err, UC_EINTERNAL, "socketpair: %s", strerror(errno));
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        close(fds[0]);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        work_until_closed(fds[1], device, max_workspace_bytes);
+    }
+    close(fds[1]);
+    if (pid < 0) {
+        close(fds[0]);
+        return uc_fail(err, UC_EINTERNAL, "fork: %s", strerror(errno));
+    }
+    *worker = (struct uc_worker){ pid, fds[0], device };
+    return wait_ready(worker, timeout_s, ready, err);
+}
+
+enum uc_status uc_worker_send(struct uc_worker *worker,
+                              const struct uc_work *work, struct uc_error *err)
+{
+    while (send(worker->fd, work, sizeof *work, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR)
+            return uc_fail(err, UC_EINTERNAL, "GPU %d: the worker is gone: %s",
+                           worker->device, strerror(errno));
+    return UC_OK;
+}
+
+void uc_worker_stop(struct uc_worker *worker, char *how, size_t size)
+{
+    struct timespec pause = { 0, 10 * 1000 * 1000 };
+    int status = 0, tries;
+
+    if (worker->pid == 0)
+        return;
+    close(worker->fd);
+    /* One that is idle or already dead ends by itself at once. */
+    for (tries = 0; tries < 50; tries++) {
+        if (waitpid(worker->pid, &status, WNOHANG) == worker->pid)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    if (tries == 50) {
+        kill(worker->pid, SIGKILL);
+        while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (WIFSIGNALED(status))
+        snprintf(how, size, "signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, size, "exit status %d", WEXITSTATUS(status));
+    worker->pid = 0;
+}
