@@ -2,13 +2,11 @@ noinst_LIBRARIES += libuc-planner.a
 libuc_planner_a_SOURCES = \
 	planner/opt.c planner/opt.h \
 	planner/opt_value.c planner/opt_value.h
-libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS)
 
 bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_help.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c
-ucudnn_plan_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS)
 ucudnn_plan_LDADD = libuc-planner.a libuc-common.a \
 	$(GLPK_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
