@@ -44,7 +44,10 @@ enum uc_status uc_bytes_parse(const char *text, int64_t *bytes,
 {
     const char *at = text;
     const char *fraction = NULL;
-    uint64_t whole = 0, part = 0, scale = 1;
+    uint64_t whole = 0, part;
+    wide digits = 0, scale = 1; /* the fraction: digits / scale */
+    const wide finest =
+        (wide)UINT64_C(10000000000000) * UINT64_C(10000000000000);
     int shift;
 
     for (; is_digit(*at); at++) {
@@ -59,10 +62,10 @@ enum uc_status uc_bytes_parse(const char *text, int64_t *bytes,
                        "\"%.40s\" is not a size (such as 0, 64M, 1.5GiB)",
                        text);
     if (*at == '.') {
-        /* Digits past the twelfth are below any unit's resolution. */
+        /* Digits past the 26th are far below a byte of any unit. */
         for (fraction = ++at; is_digit(*at); at++)
-            if (scale < 1000000000000u) {
-                part = part * 10 + (uint64_t)(*at - '0');
+            if (scale < finest) {
+                digits = digits * 10 + (unsigned)(*at - '0');
                 scale *= 10;
             }
         if (at == fraction)
@@ -79,8 +82,8 @@ enum uc_status uc_bytes_parse(const char *text, int64_t *bytes,
     if (whole > (uint64_t)INT64_MAX >> shift)
         return uc_fail(err, UC_EINPUT, "size \"%.40s\" is too large", text);
     whole <<= shift;
-    /* part / scale < 1, so the product is below 2^40 * 1e12 < 2^80. */
-    part = (uint64_t)((wide)part * ((uint64_t)1 << shift) / scale);
+    /* digits / scale < 1, so the product is below 2^40 * 1e26 < 2^127. */
+    part = (uint64_t)(digits * ((uint64_t)1 << shift) / scale);
     if (whole > (uint64_t)INT64_MAX - part)
         return uc_fail(err, UC_EINPUT, "size \"%.40s\" is too large", text);
     *bytes = (int64_t)(whole + part);

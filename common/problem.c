@@ -196,13 +196,14 @@ enum uc_status uc_problem_tensor_bytes(const struct uc_problem *problem,
                                        int64_t *bytes, struct uc_error *err)
 {
     int64_t size = (int64_t)uc_dtype_bytes(type_of(problem, tensor));
-    int64_t span;
+    int64_t span, total;
 
     if (!tensor_span(problem, tensor, batch, &span) ||
-        __builtin_mul_overflow(span, size, bytes))
+        __builtin_mul_overflow(span, size, &total))
         return uc_fail(err, UC_EINPUT,
                        "batch %lld: the tensor's size overflows 64 bits",
                        (long long)batch);
+    *bytes = total;
     return UC_OK;
 }
 

@@ -1,0 +1,49 @@
+# The frame: every test speaks TAP, so that each case counts.
+#
+# unit_tests: cmocka programs, tests/NAME.c each.
+# cli_tests:  shell scripts that run ucudnn-plan.
+# gpu_tests:  programs and scripts named gpu_*; they skip without a GPU.
+unit_tests =
+cli_tests =
+gpu_tests =
+
+TEST_EXTENSIONS = .sh
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
+	$(top_srcdir)/build-aux/tap-driver.sh
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/tap.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
+	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
+	UCUDNN_DATA_DIR='$(abs_top_srcdir)/db'; export UCUDNN_DATA_DIR; \
+	PATH='$(abs_top_builddir)':"$$PATH"; export PATH; \
+	AWK='$(AWK)'; export AWK;
+EXTRA_DIST += tests/lib.sh tests/tap.sh tests/unit.h
+
+# What a test program links when it does not say (archives give only what
+# is used).
+LDADD = libuc-planner.a libuc-common.a $(CMOCKA_LIBS) \
+	$(GLPK_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
+
+# common
+unit_tests += \
+	tests/bytes_parse \
+	tests/error_wrap
+
+# command line
+unit_tests += \
+	tests/opt_parse
+cli_tests += \
+	tests/cli_main.sh
+
+# Keep this at the end.
+if HAVE_CMOCKA
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+else
+# Fails, and says why: unit tests that were not built have not passed.
+TESTS += tests/needs_cmocka.sh
+endif
+TESTS += $(cli_tests) $(gpu_tests)
+EXTRA_DIST += $(cli_tests) tests/needs_cmocka.sh

@@ -1,0 +1,18 @@
+#include "config.h"
+
+#include "planner/commands.h"
+
+#include <string.h>
+
+const struct cmd *const commands[] = {
+    &cmd_help,
+    NULL,
+};
+
+const struct cmd *command_find(const char *name)
+{
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}

@@ -1,0 +1,18 @@
+/**
+ * @file commands.h
+ * The commands of ucudnn-plan, one file each; commands.c lists them.
+ */
+#ifndef UC_PLANNER_COMMANDS_H
+#define UC_PLANNER_COMMANDS_H
+
+#include "planner/opt.h"
+
+extern const struct cmd cmd_help;
+
+/** The command of that name, or NULL. */
+const struct cmd *command_find(const char *name);
+
+/** What `ucudnn-plan --help` prints, on stdout. */
+void command_overview(void);
+
+#endif
