@@ -1,3 +1,23 @@
+noinst_LIBRARIES += libuc-db.a
+libuc_db_a_SOURCES = \
+	db/profile.c db/profile.h \
+	db/profile_impl.h \
+	db/profile_rows.c \
+	db/sql.c db/sql.h \
+	db/sql_query.c
+libuc_db_a_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
+
+# A schema as one C string constant.
+SUFFIXES = .sql .inc
+.sql.inc:
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) -e 's/[\\"]/\\&/g' \
+	    -e 's/^/"/' -e 's/$$/\\n"/' $< >$@.tmp && mv $@.tmp $@
+db_schemas = db/profile.inc
+BUILT_SOURCES += $(db_schemas)
+CLEANFILES += $(db_schemas)
+EXTRA_DIST += db/profile.sql
+db/libuc_db_a-profile.$(OBJEXT): db/profile.inc
+
 networksdir = $(pkgdatadir)/networks
 dist_networks_DATA =
 profilesdir = $(pkgdatadir)/profiles

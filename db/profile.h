@@ -23,8 +23,8 @@
 struct uc_profile;
 
 enum uc_profile_mode {
-    UC_PROFILE_READ,  /**< must exist; works in a read-only folder */
-    UC_PROFILE_WRITE  /**< created when missing */
+    UC_PROFILE_READ, /**< must exist; works in a read-only folder */
+    UC_PROFILE_WRITE /**< created when missing */
 };
 
 /** What happened when a kernel was measured. Stored as text. */
@@ -63,14 +63,17 @@ struct uc_measurement {
     int calls;         /**< calls in a sample */
     int samples;       /**< entries of sample_ns, 0 .. UC_MAX_SAMPLES */
     float sample_ns[UC_MAX_SAMPLES]; /**< per call, as taken */
-    int64_t measured_at; /**< seconds since 1970, UTC */
+    int64_t measured_at;             /**< seconds since 1970, UTC */
 };
 
 enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
                                struct uc_profile **out, struct uc_error *err);
 void uc_profile_close(struct uc_profile *profile);
 
-/** Find, or in write mode add, an environment; its id is stable in a file. */
+/**
+ * Find, or in write mode add, an environment; its id is stable in a file.
+ * In read mode *id is -1 when there is none like it.
+ */
 enum uc_status uc_profile_add_environment(struct uc_profile *profile,
                                           const struct uc_environment *env,
                                           int64_t *id, struct uc_error *err);
@@ -78,24 +81,38 @@ enum uc_status uc_profile_add_environment(struct uc_profile *profile,
 struct uc_profile_environment {
     int64_t id;
     struct uc_environment environment;
-    int64_t problems, measurements, usable; /**< rows; usable = measured */
+    /** Zero until uc_profile_count(). Rows; usable = measured. */
+    int64_t problems, measurements, usable;
     int64_t first_at, last_at; /**< oldest and newest measured_at */
 };
-/** Every environment, in order of id. *list is the caller's to free(). */
+/**
+ * Every environment, in order of id, without its counts (which take a pass
+ * over its rows). *list is the caller's to free().
+ */
 enum uc_status uc_profile_environments(struct uc_profile *profile,
                                        struct uc_profile_environment **list,
                                        size_t *count, struct uc_error *err);
+/** Fill the counts and dates of the environment with this id. */
+enum uc_status uc_profile_count(struct uc_profile *profile,
+                                struct uc_profile_environment *environment,
+                                struct uc_error *err);
 
 /** Store one measurement: committed on return, replaces its key's row. */
 enum uc_status uc_profile_store(struct uc_profile *profile, int64_t env,
                                 const struct uc_problem *problem,
                                 const struct uc_measurement *measurement,
                                 struct uc_error *err);
+/** The same for many of one problem, all or none: far faster than one by
+ * one. */
+enum uc_status uc_profile_store_all(struct uc_profile *profile, int64_t env,
+                                    const struct uc_problem *problem,
+                                    const struct uc_measurement *rows,
+                                    size_t count, struct uc_error *err);
 
 /**
  * Every row of a problem in one environment, ordered by micro-batch,
- * accumulate, kernel. *rows is the caller's to free(); NULL and 0 when the
- * problem is not in the profile.
+ * accumulate, kernel (algorithm, then math). *rows is the caller's to
+ * free(); NULL and 0 when the problem is not in the profile.
  */
 enum uc_status uc_profile_load(struct uc_profile *profile, int64_t env,
                                const struct uc_problem *problem,

@@ -47,21 +47,6 @@ static double monotonic_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-double uc_bench_estimate_s(const struct uc_work *list, size_t count)
-{
-    /* About what an H200 takes: 4 ms a kernel, and eight runs at 15 TFLOP/s
-     * for the half of the kernels that exist. */
-    double seconds = 0;
-
-    for (size_t i = 0; i < count; i++)
-        seconds +=
-            (double)list[i].kernel_count *
-            (4e-3 + 4 * 2 *
-                        uc_problem_macs(&list[i].problem, list[i].micro_batch) /
-                        15e12);
-    return seconds;
-}
-
 /* Devices ----------------------------------------------------------------*/
 
 /** "0,2" into numbers; "all" gives count 0. */

@@ -16,7 +16,6 @@
 #include "db/profile.h"
 #include "planner/network.h"
 #include "planner/policy.h"
-#include "planner/work.h"
 
 struct uc_bench_options {
     const char *devices; /**< "0", "0,1", "all"; NULL: "0" */
@@ -54,8 +53,5 @@ enum uc_status uc_bench_run(struct uc_profile *profile,
 enum uc_status uc_bench_environment(const struct uc_bench_options *options,
                                     struct uc_environment *environment,
                                     struct uc_error *err);
-
-/** Rough seconds one GPU needs for a list of work. */
-double uc_bench_estimate_s(const struct uc_work *list, size_t count);
 
 #endif

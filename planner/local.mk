@@ -1,12 +1,42 @@
 noinst_LIBRARIES += libuc-planner.a
 libuc_planner_a_SOURCES = \
+	planner/bench.h \
+	planner/gpu.h \
+	planner/measure.h \
 	planner/opt.c planner/opt.h \
-	planner/opt_value.c planner/opt_value.h
+	planner/opt_value.c planner/opt_value.h \
+	planner/progress.c planner/progress.h \
+	planner/timing.c planner/timing.h \
+	planner/worker.h
+EXTRA_DIST += planner/gpu_kernels.cu planner/gpu_kernels.ptx
+
+# Measuring needs the CUDA and cuDNN headers.
+if HAVE_CUDNN
+libuc_planner_a_SOURCES += \
+	planner/bench.c \
+	planner/gpu.c \
+	planner/measure.c \
+	planner/worker.c
+planner_inc = planner/gpu_kernels.ptx.inc
+BUILT_SOURCES += $(planner_inc)
+CLEANFILES += $(planner_inc)
+else
+libuc_planner_a_SOURCES += planner/bench_none.c
+endif
+libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+
+# A file as the bytes of a C string, to be included between braces.
+planner/gpu_kernels.ptx.inc: planner/gpu_kernels.ptx
+	$(AM_V_GEN)$(MKDIR_P) planner && { od -An -v -tu1 \
+	    $(srcdir)/planner/gpu_kernels.ptx | \
+	    $(SED) 's/ *\([0-9][0-9]*\)/\1,/g' && echo 0; } >$@.tmp && \
+	    mv $@.tmp $@
 
 bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_help.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c
-ucudnn_plan_LDADD = libuc-planner.a libuc-common.a \
+ucudnn_plan_LDADD = libuc-planner.a $(runtime_library) libuc-db.a \
+	libuc-common.a \
 	$(GLPK_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm

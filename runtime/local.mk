@@ -1,6 +1,7 @@
 # The kernel runner; only with CUDA and cuDNN headers.
 if HAVE_CUDNN
-noinst_LIBRARIES += libuc-runtime.a
+runtime_library = libuc-runtime.a
+noinst_LIBRARIES += $(runtime_library)
 libuc_runtime_a_SOURCES = \
 	runtime/library.c \
 	runtime/library.h \

@@ -23,7 +23,8 @@ EXTRA_DIST += tests/lib.sh tests/tap.sh tests/unit.h
 
 # What a test program links when it does not say (archives give only what
 # is used).
-LDADD = libuc-planner.a libuc-common.a $(CMOCKA_LIBS) \
+LDADD = libuc-planner.a $(runtime_library) libuc-db.a libuc-common.a \
+	$(CMOCKA_LIBS) \
 	$(GLPK_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
 
 # common
@@ -36,6 +37,12 @@ unit_tests += \
 	tests/opt_parse
 cli_tests += \
 	tests/cli_main.sh
+
+# db: profiles and plans
+EXTRA_DIST += tests/db_support.h
+unit_tests += \
+	tests/db_size \
+	tests/profile_store
 
 # Keep this at the end.
 if HAVE_CMOCKA

@@ -1,0 +1,424 @@
+#include "config.h"
+
+#include "db/profile.h"
+
+#include "db/profile_impl.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char schema_1[] =
+#include "db/profile.inc"
+    ;
+
+static const char *const migrations[] = { schema_1 };
+
+#define SAME_ENVIRONMENT                                               \
+    "device = ?1 AND compute_capability = ?2 AND multiprocessors = ?3" \
+    " AND memory_bytes = ?4 AND cudnn = ?5 AND cuda = ?6 AND driver = ?7"
+
+static const char *const statements[] = {
+    [UC_PROFILE_FIND_ENVIRONMENT] =
+        "SELECT id FROM environment WHERE " SAME_ENVIRONMENT,
+    [UC_PROFILE_ADD_ENVIRONMENT] =
+        "INSERT INTO environment (device, compute_capability,"
+        " multiprocessors, memory_bytes, cudnn, cuda, driver)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [UC_PROFILE_ENVIRONMENTS] =
+        "SELECT id, device, compute_capability, multiprocessors,"
+        " memory_bytes, cudnn, cuda, driver FROM environment ORDER BY id",
+    [UC_PROFILE_COUNT] =
+        "SELECT count(DISTINCT problem), count(*),"
+        " count(*) FILTER (WHERE outcome ="
+        " (SELECT id FROM outcome WHERE text = 'measured')),"
+        " coalesce(min(measured_at), 0), coalesce(max(measured_at), 0)"
+        " FROM measurement WHERE environment = ?1",
+    [UC_PROFILE_FIND_PROBLEM] = "SELECT id FROM problem WHERE text = ?1",
+    [UC_PROFILE_ADD_PROBLEM] = "INSERT INTO problem (text) VALUES (?1)",
+    [UC_PROFILE_FIND_KERNEL] = "SELECT id FROM kernel WHERE text = ?1",
+    [UC_PROFILE_ADD_KERNEL] = "INSERT INTO kernel (text) VALUES (?1)",
+    [UC_PROFILE_FIND_OUTCOME] = "SELECT id FROM outcome WHERE text = ?1",
+    [UC_PROFILE_ADD_OUTCOME] = "INSERT INTO outcome (text) VALUES (?1)",
+    [UC_PROFILE_FIND_REASON] = "SELECT id FROM reason WHERE text = ?1",
+    [UC_PROFILE_ADD_REASON] = "INSERT INTO reason (text) VALUES (?1)",
+    [UC_PROFILE_STORE] =
+        "INSERT OR REPLACE INTO measurement (environment, problem,"
+        " micro_batch, accumulate, kernel, outcome, reason, notes,"
+        " workspace_bytes, time_ns, spread_ns, host_ns, error, calls,"
+        " samples, measured_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+        " ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    [UC_PROFILE_LOAD] =
+        "SELECT micro_batch, accumulate, kernel.text AS kernel,"
+        " outcome.text AS outcome, measurement.reason IS NOT NULL,"
+        " reason.text AS reason, notes, workspace_bytes, time_ns, spread_ns,"
+        " host_ns, error, calls, samples, measured_at FROM measurement"
+        " LEFT JOIN kernel ON kernel.id = measurement.kernel"
+        " LEFT JOIN outcome ON outcome.id = measurement.outcome"
+        " LEFT JOIN reason ON reason.id = measurement.reason"
+        " WHERE environment = ?1 AND problem = ?2",
+    [UC_PROFILE_PROBLEMS] =
+        "SELECT text FROM problem WHERE EXISTS (SELECT 1 FROM measurement"
+        " WHERE environment = ?1 AND problem = problem.id) ORDER BY text",
+    [UC_PROFILE_OUTCOMES] =
+        "SELECT outcome.text AS outcome, count(*) FROM measurement"
+        " LEFT JOIN outcome ON outcome.id = measurement.outcome"
+        " WHERE environment = ?1 GROUP BY measurement.outcome",
+};
+
+static const struct uc_sql_format format = {
+    .application_id = UC_SQL_PROFILE_ID,
+    .name = "profile",
+    .migrations = migrations,
+    .version = sizeof migrations / sizeof *migrations,
+    .statements = statements,
+    .statement_count = UC_PROFILE_STATEMENTS,
+};
+
+/* ------------------------------------------------------------ outcomes */
+
+static const char *const outcome_names[] = {
+    [UC_MEASURED] = "measured",
+    [UC_CUT_OFF] = "cut-off",
+    [UC_UNSUPPORTED] = "unsupported",
+    [UC_TOO_LARGE] = "too-large",
+    [UC_FAILED] = "failed",
+    [UC_WRONG] = "wrong",
+    [UC_OUT_OF_BOUNDS] = "out-of-bounds",
+    [UC_CRASHED] = "crashed",
+    [UC_TIMED_OUT] = "timed-out",
+};
+
+const char *uc_outcome_name(enum uc_outcome outcome)
+{
+    return outcome_names[outcome];
+}
+
+bool uc_outcome_parse(const char *name, enum uc_outcome *outcome)
+{
+    for (int i = 0; i < UC_OUTCOMES; i++) {
+        if (strcmp(name, outcome_names[i]) == 0) {
+            *outcome = (enum uc_outcome)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* -------------------------------------------------------------- handle */
+
+enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
+                               struct uc_profile **out, struct uc_error *err)
+{
+    struct uc_profile *profile = calloc(1, sizeof *profile);
+    enum uc_status status;
+
+    if (profile == NULL)
+        return uc_no_memory(err);
+    profile->mode = mode;
+    status = uc_sql_open(&format, path,
+                         mode == UC_PROFILE_READ ? UC_SQL_READ : UC_SQL_WRITE,
+                         &profile->sql, err);
+    if (status != UC_OK) {
+        free(profile);
+        return status;
+    }
+    *out = profile;
+    return UC_OK;
+}
+
+void uc_profile_close(struct uc_profile *profile)
+{
+    if (profile == NULL)
+        return;
+    uc_sql_close(profile->sql);
+    free(profile);
+}
+
+enum uc_status uc_profile_check_writable(const struct uc_profile *profile,
+                                         struct uc_error *err)
+{
+    if (profile->mode == UC_PROFILE_WRITE)
+        return UC_OK;
+    return uc_fail(err, UC_EINTERNAL, "%.256s: was opened for reading",
+                   profile->sql->path);
+}
+
+/* -------------------------------------------------------- environments */
+
+/** Run a lookup whose parameters are bound: *id is -1 without a row. */
+static enum uc_status found_id(struct uc_sql_query *query, int64_t *id,
+                               struct uc_error *err)
+{
+    enum uc_status status;
+    int64_t value = -1;
+    bool row;
+
+    status = uc_sql_step(query, &row, err);
+    if (status == UC_OK && row) {
+        value = uc_sql_int(query, 0, 0, INT64_MAX);
+        status = uc_sql_row_check(query, err);
+    }
+    if (status == UC_OK)
+        *id = value;
+    uc_sql_end(query);
+    return status;
+}
+
+enum uc_status uc_profile_find_text(struct uc_profile *profile,
+                                    enum uc_profile_statement find,
+                                    const char *text, int64_t *id,
+                                    struct uc_error *err)
+{
+    struct uc_sql_query query;
+    enum uc_status status;
+
+    status = uc_sql_query(profile->sql, find, "looking up a name", &query, err);
+    if (status != UC_OK)
+        return status;
+    uc_sql_bind_text(&query, 1, text);
+    return found_id(&query, id, err);
+}
+
+static void bind_environment(struct uc_sql_query *query,
+                             const struct uc_environment *env)
+{
+    uc_sql_bind_text(query, 1, env->device.name);
+    uc_sql_bind_int(query, 2, env->device.compute_capability);
+    uc_sql_bind_int(query, 3, env->device.multiprocessors);
+    uc_sql_bind_int(query, 4, env->device.memory_bytes);
+    uc_sql_bind_int(query, 5, env->versions.cudnn);
+    uc_sql_bind_int(query, 6, env->versions.cuda);
+    uc_sql_bind_text(query, 7, env->versions.driver);
+}
+
+static enum uc_status find_environment(struct uc_profile *profile,
+                                       const struct uc_environment *env,
+                                       int64_t *id, struct uc_error *err)
+{
+    struct uc_sql_query query;
+    enum uc_status status;
+
+    status = uc_sql_query(profile->sql, UC_PROFILE_FIND_ENVIRONMENT,
+                          "looking up an environment", &query, err);
+    if (status != UC_OK)
+        return status;
+    bind_environment(&query, env);
+    return found_id(&query, id, err);
+}
+
+/** In a transaction: another process may have added it since. */
+static enum uc_status insert_environment(struct uc_profile *profile,
+                                         const struct uc_environment *env,
+                                         int64_t *id, struct uc_error *err)
+{
+    struct uc_sql_query query;
+    enum uc_status status;
+
+    status = find_environment(profile, env, id, err);
+    if (status != UC_OK || *id >= 0)
+        return status;
+    status = uc_sql_query(profile->sql, UC_PROFILE_ADD_ENVIRONMENT,
+                          "adding an environment", &query, err);
+    if (status != UC_OK)
+        return status;
+    bind_environment(&query, env);
+    status = uc_sql_finish(&query, err);
+    if (status == UC_OK)
+        *id = sqlite3_last_insert_rowid(profile->sql->db);
+    return status;
+}
+
+enum uc_status uc_profile_add_environment(struct uc_profile *profile,
+                                          const struct uc_environment *env,
+                                          int64_t *id, struct uc_error *err)
+{
+    int64_t found;
+    enum uc_status status;
+
+    if (!uc_sql_is_text(env->device.name, strlen(env->device.name)) ||
+        !uc_sql_is_text(env->versions.driver, strlen(env->versions.driver)))
+        return uc_fail(err, UC_EINTERNAL,
+                       "the device's or driver's name is no line of UTF-8");
+    status = find_environment(profile, env, &found, err);
+    if (status == UC_OK && found < 0 && profile->mode == UC_PROFILE_WRITE) {
+        status = uc_sql_begin(profile->sql, err);
+        if (status == UC_OK)
+            status = insert_environment(profile, env, &found, err);
+        if (status == UC_OK)
+            status = uc_sql_commit(profile->sql, err);
+        if (status != UC_OK)
+            uc_sql_rollback(profile->sql);
+    }
+    if (status == UC_OK)
+        *id = found;
+    return status;
+}
+
+static void read_environment(struct uc_sql_query *query,
+                             struct uc_profile_environment *entry)
+{
+    struct uc_device *device = &entry->environment.device;
+    struct uc_versions *versions = &entry->environment.versions;
+
+    memset(entry, 0, sizeof *entry);
+    entry->id = uc_sql_int(query, 0, 0, INT64_MAX);
+    uc_sql_text(query, 1, device->name, sizeof device->name);
+    device->compute_capability = (int)uc_sql_int(query, 2, 0, INT_MAX);
+    device->multiprocessors = (int)uc_sql_int(query, 3, 0, INT_MAX);
+    device->memory_bytes = uc_sql_int(query, 4, 0, INT64_MAX);
+    versions->cudnn = (int)uc_sql_int(query, 5, 0, INT_MAX);
+    versions->cuda = (int)uc_sql_int(query, 6, 0, INT_MAX);
+    uc_sql_text(query, 7, versions->driver, sizeof versions->driver);
+}
+
+enum uc_status uc_profile_environments(struct uc_profile *profile,
+                                       struct uc_profile_environment **list,
+                                       size_t *count, struct uc_error *err)
+{
+    struct uc_profile_environment *entries = NULL, *grown;
+    size_t used = 0;
+    struct uc_sql_query query = { 0 };
+    enum uc_status status;
+    bool row;
+
+    status = uc_sql_query(profile->sql, UC_PROFILE_ENVIRONMENTS,
+                          "reading environments", &query, err);
+    while (status == UC_OK &&
+           (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
+        grown = realloc(entries, (used + 1) * sizeof *entries);
+        if (grown == NULL) {
+            status = uc_no_memory(err);
+            break;
+        }
+        entries = grown;
+        read_environment(&query, &entries[used++]);
+        status = uc_sql_row_check(&query, err);
+    }
+    uc_sql_end(&query);
+    if (status != UC_OK) {
+        free(entries);
+        return status;
+    }
+    *list = entries;
+    *count = used;
+    return UC_OK;
+}
+
+enum uc_status uc_profile_count(struct uc_profile *profile,
+                                struct uc_profile_environment *environment,
+                                struct uc_error *err)
+{
+    struct uc_profile_environment counted = *environment;
+    struct uc_sql_query query = { 0 };
+    enum uc_status status;
+    bool row = false;
+
+    status = uc_sql_query(profile->sql, UC_PROFILE_COUNT, "counting rows",
+                          &query, err);
+    if (status != UC_OK)
+        return status;
+    uc_sql_bind_int(&query, 1, environment->id);
+    status = uc_sql_step(&query, &row, err);
+    if (status == UC_OK && row) {
+        counted.problems = uc_sql_int(&query, 0, 0, INT64_MAX);
+        counted.measurements = uc_sql_int(&query, 1, 0, INT64_MAX);
+        counted.usable = uc_sql_int(&query, 2, 0, INT64_MAX);
+        counted.first_at = uc_sql_int(&query, 3, 0, INT64_MAX);
+        counted.last_at = uc_sql_int(&query, 4, 0, INT64_MAX);
+        status = uc_sql_row_check(&query, err);
+    }
+    uc_sql_end(&query);
+    if (status == UC_OK)
+        *environment = counted;
+    return status;
+}
+
+/* --------------------------------------------------- problems, outcomes */
+
+static enum uc_status read_problem(struct uc_sql_query *query,
+                                   struct uc_problem *problem,
+                                   struct uc_error *err)
+{
+    char text[UC_PROBLEM_TEXT];
+    struct uc_error cause;
+    enum uc_status status;
+
+    uc_sql_text(query, 0, text, sizeof text);
+    status = uc_sql_row_check(query, err);
+    if (status == UC_OK && uc_problem_parse(text, problem, &cause) != UC_OK)
+        status = uc_sql_malformed(query->sql, err, "problem \"%.96s\": %.128s",
+                                  text, cause.text);
+    return status;
+}
+
+enum uc_status uc_profile_problems(struct uc_profile *profile, int64_t env,
+                                   struct uc_problem **problems, size_t *count,
+                                   struct uc_error *err)
+{
+    struct uc_problem *list = NULL, *grown;
+    size_t used = 0, room = 0;
+    struct uc_sql_query query = { 0 };
+    enum uc_status status;
+    bool row;
+
+    status = uc_sql_query(profile->sql, UC_PROFILE_PROBLEMS, "reading problems",
+                          &query, err);
+    if (status == UC_OK)
+        uc_sql_bind_int(&query, 1, env);
+    while (status == UC_OK &&
+           (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
+        if (used == room) {
+            room = room == 0 ? 16 : 2 * room;
+            grown = realloc(list, room * sizeof *list);
+            if (grown == NULL) {
+                status = uc_no_memory(err);
+                break;
+            }
+            list = grown;
+        }
+        status = read_problem(&query, &list[used++], err);
+    }
+    uc_sql_end(&query);
+    if (status != UC_OK) {
+        free(list);
+        return status;
+    }
+    *problems = list;
+    *count = used;
+    return UC_OK;
+}
+
+enum uc_status uc_profile_outcomes(struct uc_profile *profile, int64_t env,
+                                   int64_t counts[UC_OUTCOMES],
+                                   struct uc_error *err)
+{
+    int64_t sums[UC_OUTCOMES] = { 0 };
+    struct uc_sql_query query = { 0 };
+    enum uc_status status;
+    bool row;
+
+    status = uc_sql_query(profile->sql, UC_PROFILE_OUTCOMES,
+                          "counting outcomes", &query, err);
+    if (status == UC_OK)
+        uc_sql_bind_int(&query, 1, env);
+    while (status == UC_OK &&
+           (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
+        char name[32];
+        enum uc_outcome outcome;
+        int64_t rows;
+
+        uc_sql_text(&query, 0, name, sizeof name);
+        rows = uc_sql_int(&query, 1, 0, INT64_MAX);
+        status = uc_sql_row_check(&query, err);
+        if (status == UC_OK && !uc_outcome_parse(name, &outcome))
+            status = uc_sql_malformed(profile->sql, err,
+                                      "unknown outcome \"%s\"", name);
+        if (status == UC_OK)
+            sums[outcome] += rows;
+    }
+    uc_sql_end(&query);
+    if (status == UC_OK)
+        memcpy(counts, sums, sizeof sums);
+    return status;
+}

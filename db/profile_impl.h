@@ -1,0 +1,50 @@
+/**
+ * @file profile_impl.h
+ * What profile.c and profile_rows.c share; nobody else includes it.
+ *
+ * Owner:   as profile.h says.
+ * Errors:  as profile.h says.
+ * Threads: as profile.h says.
+ */
+#ifndef UC_DB_PROFILE_IMPL_H
+#define UC_DB_PROFILE_IMPL_H
+
+#include "db/profile.h"
+#include "db/sql.h"
+
+struct uc_profile {
+    struct uc_sql *sql;
+    enum uc_profile_mode mode;
+};
+
+enum uc_profile_statement {
+    UC_PROFILE_FIND_ENVIRONMENT,
+    UC_PROFILE_ADD_ENVIRONMENT,
+    UC_PROFILE_ENVIRONMENTS,
+    UC_PROFILE_COUNT,
+    UC_PROFILE_FIND_PROBLEM,
+    UC_PROFILE_ADD_PROBLEM,
+    UC_PROFILE_FIND_KERNEL,
+    UC_PROFILE_ADD_KERNEL,
+    UC_PROFILE_FIND_OUTCOME,
+    UC_PROFILE_ADD_OUTCOME,
+    UC_PROFILE_FIND_REASON,
+    UC_PROFILE_ADD_REASON,
+    UC_PROFILE_STORE,
+    UC_PROFILE_LOAD,
+    UC_PROFILE_PROBLEMS,
+    UC_PROFILE_OUTCOMES,
+    UC_PROFILE_STATEMENTS
+};
+
+/** The id of a text in one of the naming tables; -1 when it is not there. */
+enum uc_status uc_profile_find_text(struct uc_profile *profile,
+                                    enum uc_profile_statement find,
+                                    const char *text, int64_t *id,
+                                    struct uc_error *err);
+
+/** Refuses a profile that was opened for reading. */
+enum uc_status uc_profile_check_writable(const struct uc_profile *profile,
+                                         struct uc_error *err);
+
+#endif

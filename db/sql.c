@@ -1,0 +1,373 @@
+#include "config.h"
+
+#include "db/sql.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/** Writers wait this long for each other. */
+enum { BUSY_MS = 60000 };
+
+/** Most of a path that a message shows: the cause must fit behind it. */
+#define PATH "%.256s"
+
+/* ------------------------------------------------------------- failing */
+
+enum uc_status uc_sql_fail(const struct uc_sql *sql, const char *action,
+                           struct uc_error *err)
+{
+    int code = sqlite3_extended_errcode(sql->db);
+    int system_errno = sqlite3_system_errno(sql->db);
+
+    if (code == SQLITE_NOMEM)
+        return uc_no_memory(err);
+    if ((code & 0xff) == SQLITE_CANTOPEN && system_errno != 0)
+        return uc_fail(err, UC_EFILE, PATH ": %s: %s (SQLite code %d)",
+                       sql->path, action, strerror(system_errno), code);
+    return uc_fail(err, UC_EFILE, PATH ": %s: %s (SQLite code %d)", sql->path,
+                   action, sqlite3_errmsg(sql->db), code);
+}
+
+enum uc_status uc_sql_malformed(const struct uc_sql *sql, struct uc_error *err,
+                                const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return uc_fail(err, UC_EFILE, PATH ": malformed: %s", sql->path, text);
+}
+
+/* ---------------------------------------------------------- statements */
+
+static enum uc_status execute(struct uc_sql *sql, const char *text,
+                              const char *action, struct uc_error *err)
+{
+    if (sqlite3_exec(sql->db, text, NULL, NULL, NULL) != SQLITE_OK)
+        return uc_sql_fail(sql, action, err);
+    return UC_OK;
+}
+
+/** The first column of a statement that is not in the format's table. */
+static enum uc_status single_int(struct uc_sql *sql, const char *text,
+                                 int64_t *value, struct uc_error *err)
+{
+    struct uc_sql_query query = { sql, NULL, "reading", SQLITE_OK, -1 };
+    enum uc_status status;
+    bool row;
+
+    if (sqlite3_prepare_v2(sql->db, text, -1, &query.statement, NULL) !=
+        SQLITE_OK)
+        return uc_sql_fail(sql, query.action, err);
+    status = uc_sql_step(&query, &row, err);
+    if (status == UC_OK && !row)
+        status = uc_sql_malformed(sql, err, "no header");
+    if (status == UC_OK)
+        *value = sqlite3_column_int64(query.statement, 0);
+    sqlite3_finalize(query.statement);
+    return status;
+}
+
+enum uc_status uc_sql_begin(struct uc_sql *sql, struct uc_error *err)
+{
+    return execute(sql, "BEGIN IMMEDIATE", "taking the write lock", err);
+}
+
+enum uc_status uc_sql_commit(struct uc_sql *sql, struct uc_error *err)
+{
+    return execute(sql, "COMMIT", "committing", err);
+}
+
+void uc_sql_rollback(struct uc_sql *sql)
+{
+    /* After some failures SQLite has rolled back by itself. */
+    if (!sqlite3_get_autocommit(sql->db))
+        sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+enum uc_status uc_sql_quick_check(struct uc_sql *sql, struct uc_error *err)
+{
+    struct uc_sql_query query = { sql, NULL, "checking", SQLITE_OK, -1 };
+    enum uc_status status;
+    const char *answer;
+    bool row;
+
+    if (sqlite3_prepare_v2(sql->db, "PRAGMA quick_check(1)", -1,
+                           &query.statement, NULL) != SQLITE_OK)
+        return uc_sql_fail(sql, query.action, err);
+    status = uc_sql_step(&query, &row, err);
+    if (status == UC_OK) {
+        answer =
+            row ? (const char *)sqlite3_column_text(query.statement, 0) : NULL;
+        if (answer == NULL)
+            status = uc_sql_malformed(sql, err, "SQLite's check says nothing");
+        else if (strcmp(answer, "ok") != 0)
+            status = uc_sql_malformed(sql, err, "%.*s",
+                                      (int)strcspn(answer, "\n"), answer);
+    }
+    sqlite3_finalize(query.statement);
+    return status;
+}
+
+/* ------------------------------------------------------------- opening */
+
+/**
+ * SQLite's own words for these are about URIs and files in general. The file
+ * is not opened here: closing it would drop the process's locks on it.
+ */
+static enum uc_status check_file(const char *path, enum uc_sql_mode mode,
+                                 struct uc_error *err)
+{
+    struct stat st;
+
+    if (path[0] == '\0')
+        return uc_fail(err, UC_EFILE, "the file name is empty");
+    if (stat(path, &st) != 0) {
+        if (errno == ENOENT && mode != UC_SQL_READ)
+            return UC_OK;
+        return uc_fail(err, UC_EFILE, PATH ": %s", path, strerror(errno));
+    }
+    if (S_ISDIR(st.st_mode))
+        return uc_fail(err, UC_EFILE, PATH ": is a directory", path);
+    if (!S_ISREG(st.st_mode))
+        return uc_fail(err, UC_EFILE, PATH ": is not a regular file", path);
+    if (mode == UC_SQL_READ && st.st_size == 0)
+        return uc_fail(err, UC_EFILE, PATH ": is empty", path);
+    return UC_OK;
+}
+
+/** What keeps a hostile file from doing more than hold wrong values. */
+static const char guards[] = "PRAGMA trusted_schema = OFF;"
+                             "PRAGMA cell_size_check = ON;";
+/** Exclusive owner: a rollback journal in memory and no fsync. */
+static const char private_file[] = "PRAGMA journal_mode = MEMORY;"
+                                   "PRAGMA synchronous = OFF;";
+
+static enum uc_status connect(struct uc_sql *sql, int flags,
+                              struct uc_error *err)
+{
+    char *name;
+    int rc;
+
+    /* Without a leading "/" a name could be ":memory:" or "file:...". */
+    name = sqlite3_mprintf("%s%s", sql->path[0] == '/' ? "" : "./", sql->path);
+    if (name == NULL)
+        return uc_no_memory(err);
+    rc = sqlite3_open_v2(name, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3_free(name);
+    if (sql->db == NULL)
+        return uc_no_memory(err);
+    sqlite3_extended_result_codes(sql->db, 1);
+    if (rc != SQLITE_OK)
+        return uc_sql_fail(sql, "opening", err);
+    sqlite3_busy_timeout(sql->db, BUSY_MS);
+    sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, 1 << 20);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    return execute(sql, guards, "opening", err);
+}
+
+/**
+ * Connect for reading. A journal that a killed writer left must be played
+ * back before anything can be read, which takes write access.
+ */
+static enum uc_status connect_read(struct uc_sql *sql, int64_t *application_id,
+                                   struct uc_error *err)
+{
+    static const char read_id[] = "PRAGMA application_id";
+    enum uc_status status;
+
+    status = connect(sql, SQLITE_OPEN_READONLY, err);
+    if (status == UC_OK)
+        status = single_int(sql, read_id, application_id, err);
+    if (status == UC_OK ||
+        sqlite3_extended_errcode(sql->db) != SQLITE_READONLY_ROLLBACK)
+        return status;
+    sqlite3_close(sql->db);
+    sql->db = NULL;
+    status = connect(sql, SQLITE_OPEN_READWRITE, err);
+    if (status == UC_OK)
+        status = execute(sql, "PRAGMA query_only = ON", "opening", err);
+    if (status == UC_OK)
+        status = single_int(sql, read_id, application_id, err);
+    return status;
+}
+
+static const char *kind_name(int64_t application_id)
+{
+    switch (application_id) {
+    case UC_SQL_PROFILE_ID:
+        return "a ucudnn profile";
+    case UC_SQL_PLAN_ID:
+        return "a ucudnn plan";
+    default:
+        return "another program's database";
+    }
+}
+
+/** Refuse what is not ours; *version is 0 for a file without any content. */
+static enum uc_status check_header(struct uc_sql *sql, int64_t *version,
+                                   struct uc_error *err)
+{
+    const struct uc_sql_format *format = sql->format;
+    int64_t id = 0, user_version = 0, objects = 0;
+    enum uc_status status;
+
+    status = single_int(sql, "PRAGMA application_id", &id, err);
+    if (status == UC_OK)
+        status = single_int(sql, "PRAGMA user_version", &user_version, err);
+    if (status == UC_OK)
+        status = single_int(sql, "SELECT count(*) FROM sqlite_schema", &objects,
+                            err);
+    if (status != UC_OK)
+        return status;
+    if (id == 0 && user_version == 0 && objects == 0) {
+        *version = 0;
+        return UC_OK;
+    }
+    if (id != format->application_id)
+        return uc_fail(err, UC_EFILE,
+                       PATH ": is %s, not a ucudnn %s (application id %lld)",
+                       sql->path, kind_name(id), format->name, (long long)id);
+    if (user_version > format->version)
+        return uc_fail(err, UC_EFILE,
+                       PATH ": schema version %lld is newer than %d, the "
+                            "newest this program knows",
+                       sql->path, (long long)user_version, format->version);
+    if (user_version < 1)
+        return uc_sql_malformed(sql, err, "schema version %lld",
+                                (long long)user_version);
+    *version = user_version;
+    return UC_OK;
+}
+
+/** Bring the file to the newest schema, all or nothing. */
+static enum uc_status migrate(struct uc_sql *sql, struct uc_error *err)
+{
+    const struct uc_sql_format *format = sql->format;
+    int64_t version = 0;
+    enum uc_status status;
+
+    status = uc_sql_begin(sql, err);
+    if (status != UC_OK)
+        return status;
+    /* Another process may have done it while this one waited. */
+    status = check_header(sql, &version, err);
+    while (status == UC_OK && version < format->version) {
+        int64_t now = 0;
+
+        status = execute(sql, format->migrations[version],
+                         "updating the schema", err);
+        if (status == UC_OK)
+            status = single_int(sql, "PRAGMA user_version", &now, err);
+        if (status == UC_OK && now != ++version)
+            status = uc_fail(err, UC_EINTERNAL,
+                             "schema migration %lld sets version %lld",
+                             (long long)version, (long long)now);
+    }
+    if (status == UC_OK)
+        status = uc_sql_commit(sql, err);
+    if (status != UC_OK)
+        uc_sql_rollback(sql);
+    return status;
+}
+
+static enum uc_status open_read(struct uc_sql *sql, struct uc_error *err)
+{
+    int64_t version = 0, application_id;
+    enum uc_status status;
+
+    status = connect_read(sql, &application_id, err);
+    if (status == UC_OK)
+        status = check_header(sql, &version, err);
+    if (status != UC_OK)
+        return status;
+    if (version == 0)
+        return uc_fail(err, UC_EFILE, PATH ": is an empty database", sql->path);
+    if (version < sql->format->version)
+        return uc_fail(err, UC_EFILE,
+                       PATH ": schema version %lld is older than %d; opening "
+                            "it once for writing updates it",
+                       sql->path, (long long)version, sql->format->version);
+    return UC_OK;
+}
+
+static enum uc_status open_write(struct uc_sql *sql, enum uc_sql_mode mode,
+                                 struct uc_error *err)
+{
+    int64_t version = 0;
+    enum uc_status status;
+
+    status = connect(sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    if (status == UC_OK && mode == UC_SQL_PRIVATE)
+        status = execute(sql, private_file, "opening", err);
+    if (status == UC_OK)
+        status = check_header(sql, &version, err);
+    if (status == UC_OK && sqlite3_db_readonly(sql->db, "main") != 0)
+        status = uc_fail(err, UC_EFILE, PATH ": is not writable", sql->path);
+    if (status == UC_OK && version < sql->format->version)
+        status = migrate(sql, err);
+    /* Not earlier: a migration may rebuild a table that others refer to. */
+    if (status == UC_OK)
+        status = execute(sql, "PRAGMA foreign_keys = ON", "opening", err);
+    return status;
+}
+
+enum uc_status uc_sql_open(const struct uc_sql_format *format, const char *path,
+                           enum uc_sql_mode mode, struct uc_sql **out,
+                           struct uc_error *err)
+{
+    struct uc_sql *sql;
+    enum uc_status status;
+
+    status = check_file(path, mode, err);
+    if (status != UC_OK)
+        return status;
+    sql = calloc(1, sizeof *sql);
+    if (sql == NULL || (sql->path = strdup(path)) == NULL) {
+        free(sql);
+        return uc_no_memory(err);
+    }
+    sql->format = format;
+    status =
+        mode == UC_SQL_READ ? open_read(sql, err) : open_write(sql, mode, err);
+    if (status != UC_OK) {
+        uc_sql_close(sql);
+        return status;
+    }
+    *out = sql;
+    return UC_OK;
+}
+
+void uc_sql_close(struct uc_sql *sql)
+{
+    if (sql == NULL)
+        return;
+    for (size_t i = 0; i < UC_SQL_STATEMENTS; i++)
+        sqlite3_finalize(sql->statements[i]);
+    sqlite3_close(sql->db);
+    free(sql->path);
+    free(sql);
+}
+
+enum uc_status uc_sql_identify(const char *path, int *application_id,
+                               struct uc_error *err)
+{
+    struct uc_sql sql = { .path = (char *)path };
+    enum uc_status status;
+    int64_t id = 0;
+
+    status = check_file(path, UC_SQL_READ, err);
+    if (status == UC_OK)
+        status = connect_read(&sql, &id, err);
+    if (status == UC_OK)
+        *application_id = (int)id;
+    sqlite3_close(sql.db);
+    return status;
+}
