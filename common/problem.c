@@ -207,6 +207,24 @@ enum uc_status uc_problem_tensor_bytes(const struct uc_problem *problem,
     return UC_OK;
 }
 
+bool uc_problem_splits_at(const struct uc_problem *problem, int64_t micro_batch)
+{
+    static const enum uc_tensor sliced[] = { UC_X, UC_Y };
+    const int64_t alignment = 16;
+
+    for (int i = 0; i < 2; i++) {
+        int64_t strides[UC_MAX_DIMS], elements, bytes;
+        int64_t size = (int64_t)uc_dtype_bytes(type_of(problem, sliced[i]));
+
+        uc_problem_strides(problem, sliced[i], strides);
+        if (__builtin_mul_overflow(strides[0], micro_batch, &elements) ||
+            __builtin_mul_overflow(elements, size, &bytes) ||
+            bytes % alignment != 0)
+            return false;
+    }
+    return true;
+}
+
 double uc_problem_macs(const struct uc_problem *problem, int64_t batch)
 {
     double macs = (double)batch * (double)problem->k *

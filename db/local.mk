@@ -19,6 +19,15 @@ EXTRA_DIST += db/profile.sql
 db/libuc_db_a-profile.$(OBJEXT): db/profile.inc
 
 networksdir = $(pkgdatadir)/networks
-dist_networks_DATA =
+dist_networks_DATA = \
+	db/networks/alexnet-grouped.json \
+	db/networks/alexnet.json \
+	db/networks/densenet40.json \
+	db/networks/inception-v3.json \
+	db/networks/mobilenet-v2.json \
+	db/networks/resnet18.json \
+	db/networks/resnet50.json \
+	db/networks/unet3d.json \
+	db/networks/vgg16.json
 profilesdir = $(pkgdatadir)/profiles
 dist_profiles_DATA =

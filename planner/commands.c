@@ -5,6 +5,7 @@
 #include <string.h>
 
 const struct cmd *const commands[] = {
+    &cmd_bench,
     &cmd_help,
     NULL,
 };

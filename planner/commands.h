@@ -7,6 +7,7 @@
 
 #include "planner/opt.h"
 
+extern const struct cmd cmd_bench;
 extern const struct cmd cmd_help;
 
 /** The command of that name, or NULL. */

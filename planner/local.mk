@@ -1,12 +1,19 @@
 noinst_LIBRARIES += libuc-planner.a
 libuc_planner_a_SOURCES = \
 	planner/bench.h \
+	planner/data.c planner/data.h \
 	planner/gpu.h \
+	planner/json_text.c planner/json_text.h \
 	planner/measure.h \
+	planner/network.c planner/network.h \
+	planner/network_layer.c \
+	planner/network_reader.c planner/network_reader.h \
 	planner/opt.c planner/opt.h \
 	planner/opt_value.c planner/opt_value.h \
+	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
 	planner/timing.c planner/timing.h \
+	planner/work.c planner/work.h \
 	planner/worker.h
 EXTRA_DIST += planner/gpu_kernels.cu planner/gpu_kernels.ptx
 
@@ -34,6 +41,7 @@ planner/gpu_kernels.ptx.inc: planner/gpu_kernels.ptx
 
 bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
+	planner/cmd_bench.c \
 	planner/cmd_help.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c

@@ -255,7 +255,7 @@ enum uc_status uc_network_read(const char *path,
                                struct uc_network *network, struct uc_error *err)
 {
     char *text = NULL;
-    size_t length;
+    size_t length = 0;
     enum uc_status status;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 

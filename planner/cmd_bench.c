@@ -1,0 +1,266 @@
+#include "config.h"
+
+#include "planner/bench.h"
+#include "planner/commands.h"
+#include "planner/data.h"
+#include "planner/progress.h"
+#include "planner/work.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct args {
+    const char *profile;
+    struct uc_network_overrides overrides;
+    struct uc_policy policy;
+    struct uc_bench_options bench;
+    bool dry_run;
+};
+
+static const struct opt_spec opts[] = {
+    { "profile", 'p', OPT_STRING, offsetof(struct args, profile), "FILE",
+      "profile to measure into; created when missing" },
+    { "policy", 0, OPT_POLICY, offsetof(struct args, policy), "POLICY",
+      "micro-batch sizes: undivided, power-of-two, all or a list" },
+    { "batch", 'b', OPT_COUNT, offsetof(struct args, overrides.batch), "N",
+      "batch size in place of the network's" },
+    { "dtype", 0, OPT_DTYPE, offsetof(struct args, overrides.dtype), "TYPE",
+      "data type: fp32, fp16, bf16 or fp64" },
+    { "layout", 0, OPT_LAYOUT, offsetof(struct args, overrides.layout),
+      "LAYOUT", "layout of the tensors: nchw or nhwc" },
+    { "math", 'm', OPT_MATH, offsetof(struct args, overrides.math), "MATH",
+      "arithmetic: fma, tf32, fp16 or bf16" },
+    { "devices", 'd', OPT_STRING, offsetof(struct args, bench.devices), "LIST",
+      "GPUs to measure on: 0,1,... or all (default 0)" },
+    { "max-workspace", 0, OPT_BYTES,
+      offsetof(struct args, bench.max_workspace_bytes), "BYTES",
+      "kernels that need more are not measured (default 8G)" },
+    { "time-budget", 0, OPT_SECONDS, offsetof(struct args, bench.time_budget_s),
+      "TIME", "stop after this long (90, 10m, 2h); run again to go on" },
+    { "kernel-timeout", 0, OPT_SECONDS,
+      offsetof(struct args, bench.kernel_timeout_s), "TIME",
+      "a kernel that takes longer has hung (default 60)" },
+    { "remeasure", 0, OPT_FLAG, offsetof(struct args, bench.remeasure), NULL,
+      "measure again what the profile has" },
+    { "dry-run", 'n', OPT_FLAG, offsetof(struct args, dry_run), NULL,
+      "say what would be measured and about how long it takes" },
+    { "quiet", 'q', OPT_FLAG, offsetof(struct args, bench.quiet), NULL,
+      "no progress and no summary" },
+    { .type = OPT_END },
+};
+
+static const struct args defaults = {
+    .overrides = { 0, -1, -1, -1 },
+    .policy = { .kind = UC_POLICY_POWER_OF_TWO },
+    .bench = { .max_workspace_bytes = UC_BENCH_MAX_WORKSPACE,
+               .kernel_timeout_s = UC_BENCH_KERNEL_TIMEOUT_S },
+};
+
+/** The operations of every network named, and the batch of each. */
+struct operations {
+    struct uc_network *networks;
+    size_t network_count;
+    struct uc_network_operation *list;
+    int64_t *batches;
+    size_t count;
+};
+
+static void free_operations(struct operations *all)
+{
+    for (size_t i = 0; i < all->network_count; i++)
+        uc_network_free(&all->networks[i]);
+    free(all->networks);
+    free(all->list);
+    free(all->batches);
+}
+
+static enum uc_status append(struct operations *all,
+                             const struct uc_network *network,
+                             struct uc_error *err)
+{
+    struct uc_network_operation *list = NULL, *longer;
+    int64_t *batches;
+    size_t count;
+    enum uc_status status = uc_network_operations(network, &list, &count, err);
+
+    if (status != UC_OK)
+        return status;
+    longer = realloc(all->list, (all->count + count) * sizeof *longer);
+    if (longer != NULL)
+        all->list = longer;
+    batches = realloc(all->batches, (all->count + count) * sizeof *batches);
+    if (batches != NULL)
+        all->batches = batches;
+    if (longer == NULL || batches == NULL) {
+        free(list);
+        return uc_no_memory(err);
+    }
+    memcpy(all->list + all->count, list, count * sizeof *list);
+    for (size_t i = 0; i < count; i++)
+        all->batches[all->count++] = network->batch;
+    free(list);
+    return UC_OK;
+}
+
+static enum uc_status read_networks(const struct args *args, char **names,
+                                    size_t count, struct operations *all,
+                                    struct uc_error *err)
+{
+    char path[4096];
+    enum uc_status status = UC_OK;
+
+    all->networks = calloc(count, sizeof *all->networks);
+    if (all->networks == NULL)
+        return uc_no_memory(err);
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        struct uc_network *network = &all->networks[i];
+
+        status =
+            uc_data_find(UC_DATA_NETWORK, names[i], path, sizeof path, err);
+        if (status == UC_OK)
+            status = uc_network_read(path, &args->overrides, network, err);
+        if (status == UC_OK) {
+            all->network_count = i + 1;
+            status = append(all, network, err);
+        }
+    }
+    return status;
+}
+
+/** About what an H200 takes: 4 ms a kernel, and eight runs at 15 TFLOP/s for
+    the half of the kernels that exist. */
+static double estimate_s(const struct uc_work *list, size_t count)
+{
+    double seconds = 0;
+
+    for (size_t i = 0; i < count; i++)
+        seconds +=
+            (double)list[i].kernel_count *
+            (4e-3 + 4 * 2 *
+                        uc_problem_macs(&list[i].problem, list[i].micro_batch) /
+                        15e12);
+    return seconds;
+}
+
+/** The environment a dry run asks about: this machine's GPU, or without one
+    the profile's only environment; -1: none, so everything is missing. */
+static enum uc_status dry_run_environment(const struct args *args,
+                                          struct uc_profile *profile,
+                                          int64_t *env, struct uc_error *err)
+{
+    struct uc_profile_environment *known = NULL;
+    struct uc_environment here;
+    struct uc_error no_gpu;
+    bool gpu = uc_bench_environment(&args->bench, &here, &no_gpu) == UC_OK;
+    size_t count;
+    enum uc_status status =
+        uc_profile_environments(profile, &known, &count, err);
+
+    if (status != UC_OK)
+        return status;
+    *env = -1;
+    for (size_t i = 0; i < count && gpu; i++)
+        if (!uc_environment_difference(&known[i].environment, &here))
+            *env = known[i].id;
+    if (!gpu && count == 1)
+        *env = known[0].id;
+    free(known);
+    return UC_OK;
+}
+
+static enum uc_status dry_run(const struct args *args,
+                              const struct operations *all,
+                              struct uc_error *err)
+{
+    struct uc_profile *profile = NULL;
+    struct uc_work *list = NULL;
+    struct uc_error missing;
+    size_t count = 0;
+    int64_t env = -1, kernels = 0;
+    enum uc_status status = UC_OK;
+    char duration[32];
+
+    if (uc_profile_open(args->profile, UC_PROFILE_READ, &profile, &missing) ==
+        UC_OK)
+        status = dry_run_environment(args, profile, &env, err);
+    if (status == UC_OK)
+        status = uc_work_list(profile, env, all->list, all->batches, all->count,
+                              &args->policy, args->bench.remeasure, &list,
+                              &count, err);
+    if (status == UC_OK) {
+        for (size_t i = 0; i < count; i++) {
+            char text[UC_PROBLEM_TEXT];
+
+            uc_problem_print(&list[i].problem, text);
+            printf("%s batch %lld: %zu kernels\n", text,
+                   (long long)list[i].micro_batch, list[i].kernel_count);
+            kernels += (int64_t)list[i].kernel_count;
+        }
+        uc_progress_duration(estimate_s(list, count), duration);
+        printf("%lld measurements, about %s on one GPU\n", (long long)kernels,
+               duration);
+    }
+    free(list);
+    uc_profile_close(profile);
+    return status;
+}
+
+static void print_summary(const struct uc_bench_summary *summary)
+{
+    char duration[32];
+    const char *separator = ": ";
+
+    uc_progress_duration(summary->elapsed_s, duration);
+    printf("%lld measurements in %s", (long long)summary->done, duration);
+    for (int i = 0; i < UC_OUTCOMES; i++)
+        if (summary->outcomes[i] > 0) {
+            printf("%s%lld %s", separator, (long long)summary->outcomes[i],
+                   uc_outcome_name((enum uc_outcome)i));
+            separator = ", ";
+        }
+    putchar('\n');
+    if (summary->left > 0)
+        printf("time budget used up: %lld measurements are left\n",
+               (long long)summary->left);
+}
+
+static enum uc_status run(const void *options, char **operands, size_t count,
+                          struct uc_error *err)
+{
+    const struct args *args = options;
+    struct operations all = { 0 };
+    struct uc_bench_summary summary;
+    struct uc_profile *profile = NULL;
+    enum uc_status status;
+
+    if (args->profile == NULL)
+        return uc_fail(err, UC_EINPUT, "--profile is needed");
+    status = read_networks(args, operands, count, &all, err);
+    if (status == UC_OK && args->dry_run) {
+        status = dry_run(args, &all, err);
+    } else if (status == UC_OK) {
+        status =
+            uc_profile_open(args->profile, UC_PROFILE_WRITE, &profile, err);
+        if (status == UC_OK)
+            status = uc_bench_run(profile, all.list, all.batches, all.count,
+                                  &args->policy, &args->bench, &summary, err);
+        if (status == UC_OK && !args->bench.quiet)
+            print_summary(&summary);
+    }
+    uc_profile_close(profile);
+    free_operations(&all);
+    return status;
+}
+
+const struct cmd cmd_bench = {
+    .name = "bench",
+    .operands = "NETWORK...",
+    .summary = "measure a network's convolutions on a GPU into a profile",
+    .opts = opts,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .min_operands = 1,
+    .max_operands = 1000,
+    .run = run,
+};
