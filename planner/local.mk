@@ -5,6 +5,7 @@ libuc_planner_a_SOURCES = \
 	planner/measure.h \
 	planner/opt.c planner/opt.h \
 	planner/opt_value.c planner/opt_value.h \
+	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
 	planner/timing.c planner/timing.h \
 	planner/worker.h
