@@ -405,7 +405,7 @@ enum uc_status uc_profile_outcomes(struct uc_profile *profile, int64_t env,
     while (status == UC_OK &&
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
         char name[32];
-        enum uc_outcome outcome;
+        enum uc_outcome outcome = UC_OUTCOMES;
         int64_t rows;
 
         uc_sql_text(&query, 0, name, sizeof name);

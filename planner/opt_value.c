@@ -5,6 +5,7 @@
 #include "common/bytes.h"
 #include "common/kernel.h"
 #include "common/problem.h"
+#include "planner/policy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -212,6 +213,12 @@ static enum uc_status parse_layout(const char *text, void *out,
     return parse_name(text, layout_name, UC_STRIDED, out, err);
 }
 
+static enum uc_status parse_policy(const char *text, void *out,
+                                   struct uc_error *err)
+{
+    return uc_policy_parse(text, out, err);
+}
+
 static const char *const allow_names[] = { "down-convert",
                                            "reduced-precision" };
 static const unsigned allow_bits[] = { UC_NOTE_DOWN_CONVERT,
@@ -242,7 +249,8 @@ static value_parser *const parsers[] = {
     [OPT_BYTES] = parse_bytes,     [OPT_COUNT] = parse_count,
     [OPT_SECONDS] = parse_seconds, [OPT_SHARE] = parse_share,
     [OPT_MATH] = parse_math,       [OPT_DTYPE] = parse_dtype,
-    [OPT_LAYOUT] = parse_layout,   [OPT_ALLOW] = parse_allow,
+    [OPT_LAYOUT] = parse_layout,   [OPT_POLICY] = parse_policy,
+    [OPT_ALLOW] = parse_allow,
 };
 
 bool opt_takes_value(enum opt_type type)

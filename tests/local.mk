@@ -6,6 +6,10 @@
 unit_tests =
 cli_tests =
 gpu_tests =
+# Programs of `make bench`: built only then.
+bench_programs =
+# GPU code, which `make coverage` cannot run.
+coverage_exclude =
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
@@ -32,6 +36,10 @@ unit_tests += \
 	tests/bytes_parse \
 	tests/error_wrap
 
+# build
+cli_tests += \
+	tests/configure_cuda.sh
+
 # command line
 unit_tests += \
 	tests/opt_parse
@@ -53,4 +61,6 @@ else
 TESTS += tests/needs_cmocka.sh
 endif
 TESTS += $(cli_tests) $(gpu_tests)
+EXTRA_PROGRAMS = $(bench_programs)
+CLEANFILES += $(bench_programs)
 EXTRA_DIST += $(cli_tests) tests/needs_cmocka.sh

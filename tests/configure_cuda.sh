@@ -1,0 +1,78 @@
+# Where configure looks for CUDA and cuDNN: folders given by name, the layout
+# of NVIDIA's Python wheels, and what it says when there is nothing.
+. "$abs_top_srcdir/tests/lib.sh"
+
+# A copy, because the sources may be configured in place.
+mkdir src src/planner
+cp "$abs_top_srcdir/configure" "$abs_top_srcdir/config.h.in" \
+    "$abs_top_srcdir/Makefile.in" src
+cp -R "$abs_top_srcdir/build-aux" src
+cp "$abs_top_srcdir/planner/main.c" src/planner
+chmod -R u+w src
+
+# headers FOLDER FILE VERSION: a stand-in for cuda.h or cudnn.h.
+headers()
+{
+    mkdir -p "$1"
+    echo "#define CUDNN_MAJOR $3" >"$1/$2"
+}
+headers toolkit/include cuda.h 9
+headers toolkit/include cudnn.h 9
+headers old/include cuda.h 8
+headers old/include cudnn.h 8
+headers wheels12/nvidia/cuda_runtime/include cuda.h 9
+headers wheels12/nvidia/cudnn/include cudnn.h 9
+headers wheels13/nvidia/cu13/include cuda.h 9
+headers wheels13/nvidia/cudnn/include cudnn.h 9
+
+# expect_configure STATUS NAME OPTION...
+expect_configure()
+{
+    configure_status=$1
+    configure_name=$2
+    shift 2
+    expect "$configure_status" "$configure_name" sh src/configure \
+        --cache-file="$scratch/cache" --disable-dependency-tracking \
+        --srcdir=src "$@"
+}
+
+here=$PWD
+expect_configure 0 "--with-cuda=DIR finds a toolkit" \
+    --with-cuda="$here/toolkit"
+out_has "measuring on a GPU (bench)       yes (cuda.h in $here/toolkit/include"
+expect_configure 0 "--with-cuda=DIR finds the wheels of CUDA 12" \
+    --with-cuda="$here/wheels12/nvidia"
+out_has "cudnn.h in $here/wheels12/nvidia/cudnn/include"
+expect_configure 0 "--with-cuda=DIR finds cuDNN beside CUDA 13's wheel" \
+    --with-cuda="$here/wheels13/nvidia/cu13"
+out_has "nvidia/cu13/../cudnn/include"
+expect_configure 0 "--with-cudnn=DIR may be elsewhere" \
+    --with-cuda="$here/toolkit" --with-cudnn="$here/wheels12/nvidia/cudnn"
+out_has "cudnn.h in $here/wheels12/nvidia/cudnn/include"
+
+expect_configure 1 "--with-cuda=DIR without headers is an error" \
+    --with-cuda="$here/src"
+err_has "--with-cuda=$here/src: no cuda.h there"
+expect_configure 1 "--with-cudnn=DIR without headers is an error" \
+    --with-cuda="$here/toolkit" --with-cudnn="$here/src"
+err_has "--with-cudnn=$here/src: no cudnn.h there"
+expect_configure 1 "cuDNN 8 asked for by name is an error" \
+    --with-cuda="$here/old"
+err_has "do not compile as cuDNN 9"
+
+expect_configure 0 "--without-cuda builds the GPU-free half" --without-cuda
+out_has "measuring on a GPU (bench)       no (not asked for)"
+err_has "only the GPU-free half is built"
+
+mkdir bin
+printf '#!/bin/sh\necho "%s/wheels13/nvidia"\n' "$here" >bin/python3
+chmod +x bin/python3
+PATH=$here/bin:$PATH
+expect_configure 0 "python3's wheels are found" --with-cuda
+if [ -e /usr/local/cuda/include/cuda.h ]; then
+    out_has "cuda.h in /usr/local/cuda/include"
+else
+    out_has "cuda.h in $here/wheels13/nvidia/cu13/include"
+fi
+
+finish
