@@ -5,6 +5,7 @@
 #include <string.h>
 
 const struct cmd *const commands[] = {
+    &cmd_networks,
     &cmd_help,
     NULL,
 };

@@ -8,6 +8,7 @@
 #include "planner/opt.h"
 
 extern const struct cmd cmd_help;
+extern const struct cmd cmd_networks;
 
 /** The command of that name, or NULL. */
 const struct cmd *command_find(const char *name);

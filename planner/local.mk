@@ -1,10 +1,16 @@
 noinst_LIBRARIES += libuc-planner.a
 libuc_planner_a_SOURCES = \
 	planner/bench.h \
+	planner/data.c planner/data.h \
 	planner/gpu.h \
+	planner/json_text.c planner/json_text.h \
 	planner/measure.h \
+	planner/network.c planner/network.h \
+	planner/network_layer.c \
+	planner/network_reader.c planner/network_reader.h \
 	planner/opt.c planner/opt.h \
 	planner/opt_value.c planner/opt_value.h \
+	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
 	planner/timing.c planner/timing.h \
 	planner/worker.h
@@ -23,7 +29,7 @@ CLEANFILES += $(planner_inc)
 else
 libuc_planner_a_SOURCES += planner/bench_none.c
 endif
-libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(JANSSON_CFLAGS)
 
 # A file as the bytes of a C string, to be included between braces.
 planner/gpu_kernels.ptx.inc: planner/gpu_kernels.ptx
@@ -35,6 +41,7 @@ planner/gpu_kernels.ptx.inc: planner/gpu_kernels.ptx
 bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_help.c \
+	planner/cmd_networks.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c
 ucudnn_plan_LDADD = libuc-planner.a $(runtime_library) libuc-db.a \

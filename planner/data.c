@@ -1,0 +1,201 @@
+#include "config.h"
+
+#include "planner/data.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+    const char *word, *folder, *suffix;
+} kinds[] = {
+    [UC_DATA_NETWORK] = { "network", "networks", ".json" },
+    [UC_DATA_PROFILE] = { "profile", "profiles", ".profile" },
+};
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/** Join into path[size]; false when it does not fit. */
+static bool join(char *path, size_t size, const char *folder, const char *name,
+                 const char *suffix)
+{
+    int length = snprintf(path, size, "%s/%s%s", folder, name, suffix);
+
+    return length >= 0 && (size_t)length < size;
+}
+
+/** The folder the running program is in. */
+static bool program_folder(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    char *slash;
+
+    if (length < 0 || (size_t)length >= size - 1)
+        return false;
+    path[length] = '\0';
+    slash = strrchr(path, '/');
+    if (slash == NULL)
+        return false;
+    *slash = '\0';
+    return true;
+}
+
+/** The data folder's part for a kind, whether or not it exists. */
+static enum uc_status kind_folder(enum uc_data_kind kind, char *path,
+                                  size_t size, struct uc_error *err)
+{
+    static const char *const beside[] = { "db", "../share/ucudnn" };
+    const char *set = getenv("UCUDNN_DATA_DIR");
+    char program[PATH_MAX], root[PATH_MAX];
+
+    if (set != NULL && set[0] != '\0') {
+        if (!join(path, size, set, kinds[kind].folder, ""))
+            return uc_fail(err, UC_EFILE, "UCUDNN_DATA_DIR is too long");
+        return UC_OK;
+    }
+    if (program_folder(program, sizeof program))
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+            if (join(root, sizeof root, program, beside[i], "") &&
+                join(path, size, root, kinds[kind].folder, "") &&
+                is_folder(path))
+                return UC_OK;
+    if (!join(path, size, PKGDATADIR, kinds[kind].folder, ""))
+        return uc_fail(err, UC_EFILE, "data folder's name is too long");
+    return UC_OK;
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t length = strlen(name), tail = strlen(suffix);
+
+    return length > tail && strcmp(name + length - tail, suffix) == 0;
+}
+
+static bool is_path(enum uc_data_kind kind, const char *name)
+{
+    return strchr(name, '/') != NULL || ends_with(name, kinds[kind].suffix) ||
+           (access(name, F_OK) == 0 && !is_folder(name));
+}
+
+/** "no network "x"; there are a, b", as many as the text holds. */
+static enum uc_status not_found(enum uc_data_kind kind, const char *name,
+                                const char *folder, struct uc_error *err)
+{
+    char there[280] = "";
+    char **names;
+    size_t count, used = 0;
+
+    if (uc_data_list(kind, &names, &count, err) != UC_OK || count == 0)
+        return uc_fail(err, UC_EFILE, "no %s \"%.64s\": nothing in %.256s",
+                       kinds[kind].word, name, folder);
+    for (size_t i = 0; i < count && used < sizeof there; i++)
+        used += (size_t)snprintf(there + used, sizeof there - used, "%s%s",
+                                 i > 0 ? ", " : "", names[i]);
+    uc_data_free(names, count);
+    return uc_fail(err, UC_EFILE, "no %s \"%.64s\"; there are %s%s",
+                   kinds[kind].word, name, there,
+                   used < sizeof there ? "" : "...");
+}
+
+enum uc_status uc_data_find(enum uc_data_kind kind, const char *name,
+                            char *path, size_t size, struct uc_error *err)
+{
+    char folder[PATH_MAX], found[PATH_MAX + 256];
+    enum uc_status status;
+
+    if (name[0] == '\0')
+        return uc_fail(err, UC_EFILE, "the %s's name is empty",
+                       kinds[kind].word);
+    if (is_path(kind, name)) {
+        if (strlen(name) >= size)
+            return uc_fail(err, UC_EFILE, "name too long: %.64s...", name);
+        memcpy(path, name, strlen(name) + 1);
+        return UC_OK;
+    }
+    status = kind_folder(kind, folder, sizeof folder, err);
+    if (status != UC_OK)
+        return status;
+    if (!join(found, sizeof found, folder, name, kinds[kind].suffix) ||
+        access(found, F_OK) != 0)
+        return not_found(kind, name, folder, err);
+    if (strlen(found) >= size)
+        return uc_fail(err, UC_EFILE, "name too long: %.64s...", found);
+    memcpy(path, found, strlen(found) + 1);
+    return UC_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/** Names of a kind in an open folder, suffix taken off. */
+static enum uc_status read_names(DIR *dir, const char *suffix, char ***names,
+                                 size_t *count, struct uc_error *err)
+{
+    char **list = NULL;
+    size_t used = 0, room = 0;
+
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        if (entry->d_name[0] == '.' || !ends_with(entry->d_name, suffix))
+            continue;
+        if (used == room) {
+            size_t more = room > 0 ? 2 * room : 16;
+            char **grown = realloc(list, more * sizeof *list);
+
+            if (grown == NULL)
+                goto no_memory;
+            list = grown;
+            room = more;
+        }
+        list[used] =
+            strndup(entry->d_name, strlen(entry->d_name) - strlen(suffix));
+        if (list[used] == NULL)
+            goto no_memory;
+        used++;
+    }
+    if (used > 0)
+        qsort(list, used, sizeof *list, by_name);
+    *names = list;
+    *count = used;
+    return UC_OK;
+
+no_memory:
+    uc_data_free(list, used);
+    return uc_no_memory(err);
+}
+
+enum uc_status uc_data_list(enum uc_data_kind kind, char ***names,
+                            size_t *count, struct uc_error *err)
+{
+    char folder[PATH_MAX];
+    enum uc_status status = kind_folder(kind, folder, sizeof folder, err);
+    DIR *dir;
+
+    if (status != UC_OK)
+        return status;
+    dir = opendir(folder);
+    if (dir == NULL)
+        return uc_fail(err, UC_EFILE, "%.256s: %s", folder, strerror(errno));
+    status = read_names(dir, kinds[kind].suffix, names, count, err);
+    closedir(dir);
+    return status;
+}
+
+void uc_data_free(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
