@@ -175,7 +175,7 @@ size_t uc_json_text_path(const char *text, size_t length, size_t offset,
             if (depth < max)
                 keys[depth] = (struct uc_json_key){ NULL, 0 };
             depth++;
-        } else if (t == TOKEN_CLOSE && depth > 0) {
+        } else if (t == TOKEN_CLOSE && depth > 0 && s.start < offset) {
             depth--;
         } else if (t == TOKEN_VALUE && depth > 0 && depth <= max &&
                    text[s.start] == '"' && is_key(&s)) {

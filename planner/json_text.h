@@ -37,7 +37,8 @@ size_t uc_json_text_value_line(const char *text, size_t length, size_t ordinal);
  * The keys that lead to a byte, outermost first, as the text spells them:
  * entry i is the latest key of the i-th enclosing object, borrowed from the
  * text, length 0 in an array or before the first key. A key at or around
- * the byte counts. At most `max` are stored; returns the depth.
+ * the byte counts, and a closing bracket belongs to what it closes. At most
+ * `max` are stored; returns the depth.
  */
 struct uc_json_key {
     const char *text;

@@ -30,7 +30,7 @@ CLEANFILES += $(planner_inc)
 else
 libuc_planner_a_SOURCES += planner/bench_none.c
 endif
-libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(JANSSON_CFLAGS)
 
 # A file as the bytes of a C string, to be included between braces.
 planner/gpu_kernels.ptx.inc: planner/gpu_kernels.ptx
@@ -43,6 +43,7 @@ bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_bench.c \
 	planner/cmd_help.c \
+	planner/cmd_networks.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c
 ucudnn_plan_LDADD = libuc-planner.a $(runtime_library) libuc-db.a \

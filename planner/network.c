@@ -154,7 +154,8 @@ static enum uc_status syntax_fault(struct uc_network_reader *reader,
                                    const json_error_t *error)
 {
     struct uc_json_key keys[MAX_DEPTH] = { { NULL, 0 } };
-    size_t offset = error->position > 0 ? (size_t)error->position : 0;
+    /* jansson stands behind the offending byte. */
+    size_t offset = error->position > 0 ? (size_t)error->position - 1 : 0;
     size_t depth = uc_json_text_path(reader->text, reader->length, offset, keys,
                                      MAX_DEPTH);
     size_t line = uc_json_text_line(reader->text, reader->length, offset);
@@ -178,6 +179,8 @@ static enum uc_status syntax_fault(struct uc_network_reader *reader,
             reader, line, "duplicate key \"%.*s\"",
             (int)(keys[depth - 1].length < 64 ? keys[depth - 1].length : 64),
             keys[depth - 1].text);
+    if (json_error_code(error) == json_error_null_character)
+        return uc_network_fault_at(reader, line, "\\u0000 in a string");
     return uc_network_fault_at(reader, line, "not valid JSON: %s", error->text);
 }
 

@@ -52,6 +52,18 @@ unit_tests += \
 	tests/db_size \
 	tests/profile_store
 
+# networks, policies and shipped data
+unit_tests += \
+	tests/data_find \
+	tests/network_faults \
+	tests/network_read \
+	tests/network_shapes \
+	tests/policy_sizes
+tests_network_shapes_SOURCES = tests/network_shapes.c \
+	tests/network_walks.c tests/network_walks.h
+cli_tests += \
+	tests/cli_networks.sh
+
 # Keep this at the end.
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
