@@ -39,9 +39,10 @@ cli_tests += \
 	tests/cli_main.sh
 
 # db: profiles and plans
-EXTRA_DIST += tests/db_support.h
+EXTRA_DIST += tests/db_support.h tests/plan_support.h
 unit_tests += \
 	tests/db_size \
+	tests/plan_store \
 	tests/profile_store
 
 # Keep this at the end.
