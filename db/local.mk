@@ -1,5 +1,9 @@
 noinst_LIBRARIES += libuc-db.a
 libuc_db_a_SOURCES = \
+	db/plan.c db/plan.h \
+	db/plan_impl.h \
+	db/plan_read.c \
+	db/plan_write.c \
 	db/profile.c db/profile.h \
 	db/profile_impl.h \
 	db/profile_rows.c \
@@ -12,10 +16,11 @@ SUFFIXES = .sql .inc
 .sql.inc:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) -e 's/[\\"]/\\&/g' \
 	    -e 's/^/"/' -e 's/$$/\\n"/' $< >$@.tmp && mv $@.tmp $@
-db_schemas = db/profile.inc
+db_schemas = db/plan.inc db/profile.inc
 BUILT_SOURCES += $(db_schemas)
 CLEANFILES += $(db_schemas)
-EXTRA_DIST += db/profile.sql
+EXTRA_DIST += db/plan.sql db/profile.sql
+db/libuc_db_a-plan_read.$(OBJEXT): db/plan.inc
 db/libuc_db_a-profile.$(OBJEXT): db/profile.inc
 
 networksdir = $(pkgdatadir)/networks

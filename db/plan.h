@@ -4,7 +4,8 @@
  * a model.
  *
  * A file holds one or more plans; a plan is identified by network, device,
- * versions, batch-independent mode and limit. Written to a temporary file
+ * versions, mode, limit, batches and arithmetic (data types, math, layout).
+ * Written to a temporary file
  * beside the target and renamed, so an interrupted writer leaves the old
  * file whole.
  *
@@ -25,8 +26,8 @@ enum uc_plan_mode { UC_PLAN_WR, UC_PLAN_WD }; /**< "wr", "wd" */
 
 /** `count` equal pieces in a row. */
 struct uc_plan_piece {
-    int64_t size;  /**< micro-batch, images */
-    int64_t count; /**< >= 1 */
+    int64_t size;    /**< micro-batch, images */
+    int64_t count;   /**< >= 1 */
     bool accumulate; /**< runs with beta = 1 */
     struct uc_kernel kernel;
     int64_t workspace_bytes;
@@ -36,14 +37,14 @@ struct uc_plan_piece {
 struct uc_plan_operation {
     char layer[64];
     int64_t batch;
-    int64_t repeat; /**< how often the network runs it; >= 1 */
+    int64_t repeat;            /**< how often the network runs it; >= 1 */
     struct uc_problem problem; /**< names the operation */
-    int64_t workspace_bytes; /**< maximum of its pieces */
-    int64_t time_ns;         /**< sum of its pieces, one run */
-    int64_t undivided_ns;    /**< best undivided under the same limit; -1
-                                  when none fits */
-    int64_t unlimited_ns;    /**< best undivided with any workspace; -1 when
-                                  there is none */
+    int64_t workspace_bytes;   /**< maximum of its pieces */
+    int64_t time_ns;           /**< sum of its pieces, one run */
+    int64_t undivided_ns;      /**< best undivided under the same limit; -1
+                                    when none fits */
+    int64_t unlimited_ns;      /**< best undivided with any workspace; -1 when
+                                    there is none */
     struct uc_plan_piece *pieces; /**< owned */
     size_t piece_count;
 };
@@ -55,31 +56,41 @@ struct uc_plan {
     int64_t limit_bytes; /**< per operation (WR) or in total (WD) */
     char policy[64];     /**< "power-of-two", "all", "undivided", "sizes=.." */
     bool deterministic;
-    int64_t created_at;  /**< seconds since 1970, UTC */
-    char tool[32];       /**< version of ucudnn-plan */
+    int64_t created_at;                   /**< seconds since 1970, UTC */
+    char tool[32];                        /**< version of ucudnn-plan */
     struct uc_plan_operation *operations; /**< owned, in network order */
     size_t operation_count;
 };
 
-/** Sums over operations, each `repeat` times. */
+/** Sums over operations, each `repeat` times; they stop at INT64_MAX. */
 struct uc_plan_totals {
     int64_t predicted_ns;
-    int64_t undivided_ns; /**< -1 when some operation has none */
-    int64_t unlimited_ns; /**< -1 when some operation has none */
+    int64_t undivided_ns;    /**< -1 when some operation has none */
+    int64_t unlimited_ns;    /**< -1 when some operation has none */
     int64_t workspace_bytes; /**< really needed: WR the maximum, WD the sum
                                   over operations and repeats */
 };
 void uc_plan_totals(const struct uc_plan *plan, struct uc_plan_totals *totals);
 
 /**
+ * Every rule of a plan that can be followed: ranges, pieces that add up to
+ * the batch, times and workspaces that are those of the pieces, workspaces
+ * within the limit, and beta: only pieces of backward-filter accumulate, and
+ * there every piece but the first. UC_EINTERNAL with layer and reason.
+ */
+enum uc_status uc_plan_check(const struct uc_plan *plan, struct uc_error *err);
+
+/**
  * Add the plan to the file, replacing one with the same network, device,
- * versions, mode, limit and batches; the file is created when missing and
- * other plans in it are kept.
+ * versions, mode, limit, batches and arithmetic; the file is created when
+ * missing and other plans in it are kept. A symbolic link is followed.
+ * Writers of one file wait for each other. What is no plan file is refused
+ * and left untouched (an empty file is taken as new).
  */
 enum uc_status uc_plan_write(const char *path, const struct uc_plan *plan,
                              struct uc_error *err);
 
-/** Every plan of a file, oldest first. */
+/** Every plan of a file, in the order of their writing, each checked. */
 enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
                              size_t *count, struct uc_error *err);
 void uc_plan_free(struct uc_plan *plan); /**< what it owns, not itself */

@@ -47,9 +47,10 @@ cli_tests += \
 	tests/cli_main.sh
 
 # db: profiles and plans
-EXTRA_DIST += tests/db_support.h
+EXTRA_DIST += tests/db_support.h tests/plan_support.h
 unit_tests += \
 	tests/db_size \
+	tests/plan_store \
 	tests/profile_store
 
 # networks, policies and shipped data

@@ -1,0 +1,303 @@
+#include "config.h"
+
+#include "db/plan_impl.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char schema_1[] =
+#include "db/plan.inc"
+    ;
+
+static const char *const migrations[] = { schema_1 };
+
+#define PLAN_COLUMNS                                                      \
+    "network, device, compute_capability, multiprocessors, memory_bytes," \
+    " cudnn, cuda, driver, mode, limit_bytes, policy, deterministic,"     \
+    " created_at, tool, predicted_ns, undivided_ns, unlimited_ns,"        \
+    " workspace_bytes"
+#define OPERATION_COLUMNS                                                \
+    "position, layer, repeat, batch, problem, workspace_bytes, time_ns," \
+    " undivided_ns, unlimited_ns"
+#define MICRO_BATCH_COLUMNS \
+    "position, size, count, accumulate, kernel, workspace_bytes, time_ns"
+
+static const char *const statements[] = {
+    [UC_PLAN_ADD] = "INSERT INTO plan (" PLAN_COLUMNS ", id)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+                    " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+    [UC_PLAN_ADD_OPERATION] =
+        "INSERT INTO operation (" OPERATION_COLUMNS ", plan)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [UC_PLAN_ADD_MICRO_BATCH] =
+        "INSERT INTO micro_batch (" MICRO_BATCH_COLUMNS ", plan, operation)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [UC_PLAN_ALL] = "SELECT " PLAN_COLUMNS ", id FROM plan ORDER BY id",
+    [UC_PLAN_OPERATIONS] = "SELECT " OPERATION_COLUMNS " FROM operation"
+                           " WHERE plan = ?1 ORDER BY position",
+    [UC_PLAN_MICRO_BATCHES] =
+        "SELECT " MICRO_BATCH_COLUMNS " FROM micro_batch"
+        " WHERE plan = ?1 AND operation = ?2 ORDER BY position",
+};
+
+const struct uc_sql_format uc_plan_format = {
+    .application_id = UC_SQL_PLAN_ID,
+    .name = "plan",
+    .migrations = migrations,
+    .version = sizeof migrations / sizeof *migrations,
+    .statements = statements,
+    .statement_count = UC_PLAN_STATEMENTS,
+};
+
+/** A growing array: room for one more entry of `size` bytes, zeroed. */
+static void *append(void **list, size_t *count, size_t size,
+                    struct uc_error *err)
+{
+    void *grown = *list;
+
+    /* Doubled at each power of two. */
+    if ((*count & (*count - 1)) == 0)
+        grown = realloc(*list, (*count == 0 ? 1 : 2 * *count) * size);
+    if (grown == NULL) {
+        uc_no_memory(err);
+        return NULL;
+    }
+    *list = grown;
+    grown = (char *)grown + (*count)++ * size;
+    memset(grown, 0, size);
+    return grown;
+}
+
+/** A time that may be NULL, which is -1 in the structures. */
+static int64_t read_optional_ns(struct uc_sql_query *query, int column)
+{
+    if (uc_sql_is_null(query, column))
+        return -1;
+    return uc_sql_int(query, column, 1, INT64_MAX);
+}
+
+/* -------------------------------------------------------- micro-batches */
+
+static enum uc_status read_piece(struct uc_sql_query *query,
+                                 const struct uc_plan_operation *op,
+                                 struct uc_plan_piece *piece, size_t position,
+                                 struct uc_error *err)
+{
+    char kernel[UC_KERNEL_TEXT];
+    struct uc_error cause;
+    enum uc_status status;
+
+    uc_sql_int(query, 0, (int64_t)position, (int64_t)position);
+    piece->size = uc_sql_int(query, 1, 1, INT32_MAX);
+    piece->count = uc_sql_int(query, 2, 1, INT32_MAX);
+    piece->accumulate = uc_sql_int(query, 3, 0, 1) == 1;
+    uc_sql_text(query, 4, kernel, sizeof kernel);
+    piece->workspace_bytes = uc_sql_int(query, 5, 0, INT64_MAX);
+    piece->time_ns = uc_sql_int(query, 6, 1, UC_PLAN_MOST_NS);
+    status = uc_sql_row_check(query, err);
+    if (status == UC_OK && uc_kernel_parse(kernel, op->problem.operation,
+                                           &piece->kernel, &cause) != UC_OK)
+        status = uc_sql_malformed(query->sql, err, "kernel \"%s\": %.128s",
+                                  kernel, cause.text);
+    return status;
+}
+
+static enum uc_status read_pieces(struct uc_sql *sql, int64_t plan,
+                                  int64_t position,
+                                  struct uc_plan_operation *op,
+                                  struct uc_error *err)
+{
+    struct uc_sql_query query = { 0 };
+    void *list = NULL;
+    size_t count = 0;
+    enum uc_status status;
+    bool row;
+
+    status = uc_sql_query(sql, UC_PLAN_MICRO_BATCHES, "reading micro-batches",
+                          &query, err);
+    if (status == UC_OK) {
+        uc_sql_bind_int(&query, 1, plan);
+        uc_sql_bind_int(&query, 2, position);
+    }
+    while (status == UC_OK &&
+           (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
+        struct uc_plan_piece *piece =
+            append(&list, &count, sizeof *op->pieces, err);
+
+        status = piece == NULL ? err->status
+                               : read_piece(&query, op, piece, count - 1, err);
+    }
+    uc_sql_end(&query);
+    op->pieces = list;
+    op->piece_count = count;
+    return status;
+}
+
+/* ----------------------------------------------------------- operations */
+
+static enum uc_status read_operation(struct uc_sql_query *query,
+                                     struct uc_plan_operation *op,
+                                     size_t position, struct uc_error *err)
+{
+    char problem[UC_PROBLEM_TEXT];
+    struct uc_error cause;
+    enum uc_status status;
+
+    uc_sql_int(query, 0, (int64_t)position, (int64_t)position);
+    uc_sql_text(query, 1, op->layer, sizeof op->layer);
+    op->repeat = uc_sql_int(query, 2, 1, INT32_MAX);
+    op->batch = uc_sql_int(query, 3, 1, INT32_MAX);
+    uc_sql_text(query, 4, problem, sizeof problem);
+    op->workspace_bytes = uc_sql_int(query, 5, 0, INT64_MAX);
+    op->time_ns = uc_sql_int(query, 6, 1, INT64_MAX);
+    op->undivided_ns = read_optional_ns(query, 7);
+    op->unlimited_ns = read_optional_ns(query, 8);
+    status = uc_sql_row_check(query, err);
+    if (status == UC_OK &&
+        uc_problem_parse(problem, &op->problem, &cause) != UC_OK)
+        status = uc_sql_malformed(query->sql, err, "problem \"%.96s\": %.128s",
+                                  problem, cause.text);
+    return status;
+}
+
+static enum uc_status read_operations(struct uc_sql *sql, int64_t id,
+                                      struct uc_plan *plan,
+                                      struct uc_error *err)
+{
+    struct uc_sql_query query = { 0 };
+    void *list = NULL;
+    enum uc_status status;
+    bool row;
+
+    status = uc_sql_query(sql, UC_PLAN_OPERATIONS, "reading operations", &query,
+                          err);
+    if (status == UC_OK)
+        uc_sql_bind_int(&query, 1, id);
+    while (status == UC_OK &&
+           (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
+        size_t at = plan->operation_count;
+        struct uc_plan_operation *op =
+            append(&list, &plan->operation_count, sizeof *op, err);
+
+        plan->operations = list;
+        status = op == NULL ? err->status : read_operation(&query, op, at, err);
+    }
+    uc_sql_end(&query);
+    for (size_t i = 0; i < plan->operation_count && status == UC_OK; i++)
+        status = read_pieces(sql, id, (int64_t)i, &plan->operations[i], err);
+    return status;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static enum uc_status read_header(struct uc_sql_query *query,
+                                  struct uc_plan *plan,
+                                  struct uc_plan_totals *totals, int64_t *id,
+                                  struct uc_error *err)
+{
+    struct uc_device *device = &plan->environment.device;
+    struct uc_versions *versions = &plan->environment.versions;
+    char mode[8];
+    enum uc_status status;
+
+    uc_sql_text(query, 0, plan->network, sizeof plan->network);
+    uc_sql_text(query, 1, device->name, sizeof device->name);
+    device->compute_capability = (int)uc_sql_int(query, 2, 0, INT_MAX);
+    device->multiprocessors = (int)uc_sql_int(query, 3, 0, INT_MAX);
+    device->memory_bytes = uc_sql_int(query, 4, 0, INT64_MAX);
+    versions->cudnn = (int)uc_sql_int(query, 5, 0, INT_MAX);
+    versions->cuda = (int)uc_sql_int(query, 6, 0, INT_MAX);
+    uc_sql_text(query, 7, versions->driver, sizeof versions->driver);
+    uc_sql_text(query, 8, mode, sizeof mode);
+    plan->limit_bytes = uc_sql_int(query, 9, 0, INT64_MAX);
+    uc_sql_text(query, 10, plan->policy, sizeof plan->policy);
+    plan->deterministic = uc_sql_int(query, 11, 0, 1) == 1;
+    plan->created_at = uc_sql_int(query, 12, 0, UC_PLAN_LAST_SECOND);
+    uc_sql_text(query, 13, plan->tool, sizeof plan->tool);
+    totals->predicted_ns = uc_sql_int(query, 14, 1, INT64_MAX);
+    totals->undivided_ns = read_optional_ns(query, 15);
+    totals->unlimited_ns = read_optional_ns(query, 16);
+    totals->workspace_bytes = uc_sql_int(query, 17, 0, INT64_MAX);
+    *id = uc_sql_int(query, 18, 0, INT64_MAX);
+    status = uc_sql_row_check(query, err);
+    if (status != UC_OK)
+        return status;
+    if (strcmp(mode, "wr") == 0)
+        plan->mode = UC_PLAN_WR;
+    else if (strcmp(mode, "wd") == 0)
+        plan->mode = UC_PLAN_WD;
+    else
+        return uc_sql_malformed(query->sql, err, "unknown mode \"%s\"", mode);
+    return UC_OK;
+}
+
+static enum uc_status check_plan(struct uc_sql *sql, const struct uc_plan *plan,
+                                 const struct uc_plan_totals *stored,
+                                 struct uc_error *err)
+{
+    struct uc_plan_totals totals;
+    struct uc_error cause;
+
+    if (uc_plan_check(plan, &cause) != UC_OK)
+        return uc_sql_malformed(sql, err, "%.240s", cause.text);
+    uc_plan_totals(plan, &totals);
+    if (memcmp(&totals, stored, sizeof totals) != 0)
+        return uc_sql_malformed(sql, err,
+                                "the totals are not those of the operations");
+    return UC_OK;
+}
+
+/** Appends to what is there, so that the caller frees one list. */
+static enum uc_status read_all(struct uc_sql *sql, struct uc_plan **plans,
+                               size_t *count, struct uc_error *err)
+{
+    struct uc_sql_query query = { 0 };
+    void *list = NULL;
+    enum uc_status status;
+    bool row;
+
+    status = uc_sql_query(sql, UC_PLAN_ALL, "reading plans", &query, err);
+    while (status == UC_OK &&
+           (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
+        struct uc_plan *plan = append(&list, count, sizeof *plan, err);
+        struct uc_plan_totals totals;
+        int64_t id;
+
+        *plans = list;
+        if (plan == NULL) {
+            status = err->status;
+            break;
+        }
+        status = read_header(&query, plan, &totals, &id, err);
+        if (status == UC_OK)
+            status = read_operations(sql, id, plan, err);
+        if (status == UC_OK)
+            status = check_plan(sql, plan, &totals, err);
+    }
+    uc_sql_end(&query);
+    return status;
+}
+
+enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
+                             size_t *count, struct uc_error *err)
+{
+    struct uc_sql *sql = NULL;
+    struct uc_plan *list = NULL;
+    size_t used = 0;
+    enum uc_status status;
+
+    status = uc_sql_open(&uc_plan_format, path, UC_SQL_READ, &sql, err);
+    if (status == UC_OK)
+        status = uc_sql_quick_check(sql, err);
+    if (status == UC_OK)
+        status = read_all(sql, &list, &used, err);
+    uc_sql_close(sql);
+    if (status != UC_OK) {
+        uc_plans_free(list, used);
+        return status;
+    }
+    *plans = list;
+    *count = used;
+    return UC_OK;
+}
