@@ -15,6 +15,10 @@ libuc_planner_a_SOURCES = \
 	planner/timing.c planner/timing.h \
 	planner/work.c planner/work.h \
 	planner/worker.h
+# Desirable sets, WR and WD.
+libuc_planner_a_SOURCES += \
+	planner/desirable.c planner/desirable.h \
+	planner/sweep.c planner/sweep.h
 EXTRA_DIST += planner/gpu_kernels.cu planner/gpu_kernels.ptx
 
 # Measuring needs the CUDA and cuDNN headers.

@@ -44,6 +44,10 @@ unit_tests += \
 	tests/db_size \
 	tests/profile_store
 
+# desirable sets, workspace reuse and division
+unit_tests += \
+	tests/desirable_build
+
 # Keep this at the end.
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
