@@ -46,7 +46,9 @@ unit_tests += \
 
 # desirable sets, workspace reuse and division
 unit_tests += \
-	tests/desirable_build
+	tests/desirable_build \
+	tests/wd_glpk_error \
+	tests/wd_solve
 
 # Keep this at the end.
 if HAVE_CMOCKA
