@@ -3,12 +3,9 @@
 
 #include "planner/desirable.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 enum { MAX_ROWS = 12, MAX_FOUND = 200000 };
 

@@ -3,15 +3,12 @@
 
 #include "planner/wd.h"
 
+#include "tests/unit.h"
+
 #include <fcntl.h>
 #include <glpk.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int calls, code_to_return;
 

@@ -3,14 +3,10 @@
 
 #include "planner/wd.h"
 
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit.h"
 
-#include <cmocka.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
 enum { MAX_OPERATIONS = 64, MAX_OPTIONS = 64 };
 
