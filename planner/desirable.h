@@ -14,6 +14,7 @@
  * Owner:   a set borrows nothing; free it with uc_desirable_free().
  * Errors:  UC_EINTERNAL (no memory); outputs are untouched on failure.
  *          An empty set is no error: nothing adds up to the batch.
+ *          A configuration of 2^62-1 ns or more (146 years) does not exist.
  * Threads: no hidden state.
  * Source:  the sweep over workspace of an unbounded min-cost composition;
  *          Oyama et al. 2017 for WR and the notion of a desirable set.
@@ -80,6 +81,14 @@ enum uc_status uc_desirable_build(const struct uc_candidates *candidates,
                                   struct uc_desirable *set,
                                   struct uc_error *err);
 void uc_desirable_free(struct uc_desirable *set);
+
+/**
+ * The test behind min_gain: is `divided` faster than `undivided` by more
+ * than the share `min_gain` and by more than the spread of both together?
+ */
+bool uc_configuration_gains(const struct uc_configuration *divided,
+                            const struct uc_configuration *undivided,
+                            double min_gain);
 
 /**
  * Workspace reuse: the fastest configuration within the limit, or NULL when

@@ -15,6 +15,13 @@ libuc_planner_a_SOURCES = \
 	planner/timing.c planner/timing.h \
 	planner/work.c planner/work.h \
 	planner/worker.h
+# Desirable sets, WR and WD.
+libuc_planner_a_SOURCES += \
+	planner/desirable.c planner/desirable.h \
+	planner/sweep.c planner/sweep.h \
+	planner/wd.c planner/wd.h \
+	planner/wd_bound.c \
+	planner/wd_branch.c planner/wd_core.h
 EXTRA_DIST += planner/gpu_kernels.cu planner/gpu_kernels.ptx
 
 # Measuring needs the CUDA and cuDNN headers.

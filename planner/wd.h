@@ -6,6 +6,7 @@
  * Units:   *_bytes are bytes, *_ns nanoseconds.
  * Owner:   the caller allocates `chosen`.
  * Errors:  UC_ENOFIT (with the least total that would do in the text),
+ *          UC_EINPUT (times that add up to more than 2^62 ns),
  *          UC_EINTERNAL (GLPK or memory). Never aborts, never prints.
  * Threads: GLPK keeps thread-local state; any number of threads.
  * Source:  Oyama et al., the 0-1 integer programme; identical operations are

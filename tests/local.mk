@@ -65,6 +65,19 @@ tests_network_shapes_SOURCES = tests/network_shapes.c \
 cli_tests += \
 	tests/cli_networks.sh
 
+# desirable sets, workspace reuse and division
+unit_tests += \
+	tests/desirable_build \
+	tests/wd_glpk_error \
+	tests/wd_solve
+
+# The speed of the planner: `make bench`, a benchmark and not a test.
+EXTRA_PROGRAMS = tests/bench_planner
+CLEANFILES += tests/bench_planner$(EXEEXT)
+.PHONY: bench
+bench: tests/bench_planner$(EXEEXT)
+	UCUDNN_DATA_DIR='$(top_srcdir)/db' tests/bench_planner$(EXEEXT)
+
 # Keep this at the end.
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
