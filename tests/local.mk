@@ -71,12 +71,8 @@ unit_tests += \
 	tests/wd_glpk_error \
 	tests/wd_solve
 
-# The speed of the planner: `make bench`, a benchmark and not a test.
-EXTRA_PROGRAMS = tests/bench_planner
-CLEANFILES += tests/bench_planner$(EXEEXT)
-.PHONY: bench
-bench: tests/bench_planner$(EXEEXT)
-	UCUDNN_DATA_DIR='$(top_srcdir)/db' tests/bench_planner$(EXEEXT)
+# The speed of the planner: `make bench`.
+bench_programs += tests/bench_planner
 
 # Keep this at the end.
 if HAVE_CMOCKA
