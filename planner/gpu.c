@@ -98,10 +98,11 @@ static enum uc_status open_device(struct uc_gpu *gpu, int index,
         (result = gpu->cuda.CtxSetCurrent(gpu->context)) ||
         (result =
              gpu->cuda.StreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING)) ||
-        (result = gpu->cuda.EventCreate(&gpu->begin, CU_EVENT_DEFAULT)) ||
-        (result = gpu->cuda.EventCreate(&gpu->end, CU_EVENT_DEFAULT)) ||
         (result = gpu->cuda.MemAlloc(&gpu->sums, 2 * sizeof(double))))
         return uc_gpu_fail(gpu, "cannot use the GPU", result, err);
+    for (int i = 0; i < UC_GPU_MARKS; i++)
+        if ((result = gpu->cuda.EventCreate(&gpu->marks[i], CU_EVENT_DEFAULT)))
+            return uc_gpu_fail(gpu, "cannot create events", result, err);
     return UC_OK;
 }
 

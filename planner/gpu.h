@@ -16,6 +16,8 @@
 #include "common/problem.h"
 #include "runtime/library.h"
 
+enum { UC_GPU_MARKS = 33 };
+
 struct uc_gpu {
     struct uc_cuda cuda;
     struct uc_cudnn cudnn;
@@ -24,7 +26,7 @@ struct uc_gpu {
     CUcontext context;
     CUstream stream;
     cudnnHandle_t handle;
-    CUevent begin, end;
+    CUevent marks[UC_GPU_MARKS]; /**< points in time on the stream */
     CUfunction fill, compare;
     CUdeviceptr sums; /**< two doubles for uc_compare */
 };

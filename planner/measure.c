@@ -36,8 +36,8 @@ static enum uc_dtype type_of(const struct uc_problem *p, enum uc_tensor tensor)
 double uc_measure_tolerance(const struct uc_problem *problem)
 {
     static const double tolerances[UC_MATHS] = {
-        [UC_MATH_FMA] = 1e-4,
-        [UC_MATH_TF32] = 5e-3,
+        [UC_MATH_FMA] = 1e-2, /* Winograd's 5x5 reaches 5e-3 */
+        [UC_MATH_TF32] = 1e-2,
         [UC_MATH_FP16] = 2e-2,
         [UC_MATH_BF16] = 1e-1,
     };
@@ -284,32 +284,53 @@ struct timed_call {
     const struct uc_measurement *m;
 };
 
-/** uc_timing's sampler: `calls` back-to-back calls between two events. */
-static enum uc_status sample(void *context, int calls, double *device_ns,
-                             double *host_ns, struct uc_error *err)
+static enum uc_status issue(struct timed_call *call, int calls,
+                            struct uc_error *err)
 {
-    const struct timed_call *call = context;
-    struct uc_gpu *gpu = &call->bench->session->gpu;
     const struct uc_measurement *m = call->m;
-    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
-    CUresult result = gpu->cuda.EventRecord(gpu->begin, gpu->stream);
-    double start = now_ns();
-    float milliseconds;
+    struct bench *b = call->bench;
 
-    for (int i = 0; i < calls && status == CUDNN_STATUS_SUCCESS; i++)
-        status = run(call->bench, &m->kernel, m->accumulate,
-                     (size_t)m->workspace_bytes);
-    *host_ns = (now_ns() - start) / calls;
-    if (status != CUDNN_STATUS_SUCCESS)
-        return uc_fail(err, UC_EDEVICE, "cuDNN: %s",
-                       gpu->cudnn.GetErrorString(status));
-    if (result || (result = gpu->cuda.EventRecord(gpu->end, gpu->stream)) ||
-        (result = gpu->cuda.EventSynchronize(gpu->end)) ||
-        (result =
-             gpu->cuda.EventElapsedTime(&milliseconds, gpu->begin, gpu->end)))
-        return uc_gpu_fail(gpu, "timing", result, err);
-    *device_ns = (double)milliseconds * 1e6 / calls;
+    for (int i = 0; i < calls; i++) {
+        cudnnStatus_t status =
+            run(b, &m->kernel, m->accumulate, (size_t)m->workspace_bytes);
+
+        if (status != CUDNN_STATUS_SUCCESS)
+            return uc_fail(err, UC_EDEVICE, "cuDNN: %s",
+                           b->session->gpu.cudnn.GetErrorString(status));
+    }
     return UC_OK;
+}
+
+/** uc_timing's sampler: device time between events, one behind each sample. */
+static enum uc_status sample(void *context, bool lead, int samples, int calls,
+                             float *device_ns, float *host_ns,
+                             struct uc_error *err)
+{
+    struct timed_call *call = context;
+    struct uc_gpu *gpu = &call->bench->session->gpu;
+    enum uc_status status = issue(call, lead ? 1 : 0, err);
+    CUresult result = gpu->cuda.EventRecord(gpu->marks[0], gpu->stream);
+
+    for (int i = 0; i < samples && status == UC_OK && !result; i++) {
+        double start = now_ns();
+
+        status = issue(call, calls, err);
+        host_ns[i] = (float)((now_ns() - start) / calls);
+        result = gpu->cuda.EventRecord(gpu->marks[i + 1], gpu->stream);
+    }
+    if (status != UC_OK)
+        return status;
+    if (!result)
+        result = gpu->cuda.EventSynchronize(gpu->marks[samples]);
+    for (int i = 0; i < samples && !result; i++) {
+        float milliseconds = 0;
+
+        result = gpu->cuda.EventElapsedTime(&milliseconds, gpu->marks[i],
+                                            gpu->marks[i + 1]);
+        device_ns[i] = milliseconds * 1e6f / (float)calls;
+    }
+    return result == CUDA_SUCCESS ? UC_OK
+                                  : uc_gpu_fail(gpu, "timing", result, err);
 }
 
 /** `best_ns`: the fastest kernel of no larger workspace; 0: none yet. */

@@ -7,10 +7,11 @@
 
 static const double sample_ns = 500e3; /* least length of a sample */
 static const double long_call_ns = 10e6;
-static const double kernel_ns = 120e6; /* sampling time for one kernel */
-static const double steady = 0.01;     /* spread over median */
+static const double kernel_ns = 120e6;    /* sampling time for one kernel */
+static const double steady = 0.01;        /* spread over median */
+static const double call_host_ns = 200e3; /* more than any call costs */
 
-enum { MIN_SAMPLES = 5, MIN_LONG_SAMPLES = 3, MAX_CALLS = 64 };
+enum { ROUND = 5, LONG_ROUND = 3, MAX_CALLS = 64 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -65,37 +66,36 @@ enum uc_status uc_timing_take(uc_sampler *sample, void *context,
 {
     struct uc_timing t = { .calls = 1, .samples = 1 };
     float host[UC_MAX_SAMPLES];
-    double device_ns, host_ns, taken, median, spread;
-    enum uc_status status = sample(context, 1, &device_ns, &host_ns, err);
-    int least;
+    double first, taken = 0, median, spread;
+    enum uc_status status =
+        sample(context, false, 1, 1, t.sample_ns, host, err);
+    int round;
 
     if (status != UC_OK)
         return status;
-    t.sample_ns[0] = (float)device_ns;
-    host[0] = (float)host_ns;
-    if (cut_off_ns > 0 && device_ns > cut_off_ns) {
+    first = t.sample_ns[0];
+    if (cut_off_ns > 0 && first > cut_off_ns + call_host_ns) {
         t.cut_off = true;
         finish(&t, host);
         *timing = t;
         return UC_OK;
     }
-    t.calls = device_ns < sample_ns / MAX_CALLS ? MAX_CALLS
-              : device_ns < sample_ns           ? (int)(sample_ns / device_ns)
-                                                : 1;
-    least = device_ns < long_call_ns ? MIN_SAMPLES : MIN_LONG_SAMPLES;
+    t.calls = first < sample_ns / MAX_CALLS ? MAX_CALLS
+              : first < sample_ns           ? (int)(sample_ns / first) + 1
+                                            : 1;
+    round = first < long_call_ns ? ROUND : LONG_ROUND;
     t.samples = 0;
-    for (taken = 0; t.samples < UC_MAX_SAMPLES; taken += device_ns * t.calls) {
-        if (t.samples >= least) {
-            uc_timing_summarize(t.sample_ns, t.samples, &median, &spread);
-            if (spread <= steady * median || taken >= kernel_ns)
-                break;
-        }
-        status = sample(context, t.calls, &device_ns, &host_ns, err);
+    do {
+        status = sample(context, true, round, t.calls, t.sample_ns + t.samples,
+                        host + t.samples, err);
         if (status != UC_OK)
             return status;
-        t.sample_ns[t.samples] = (float)device_ns;
-        host[t.samples++] = (float)host_ns;
-    }
+        for (int i = 0; i < round; i++)
+            taken += (double)t.sample_ns[t.samples + i] * t.calls;
+        t.samples += round;
+        uc_timing_summarize(t.sample_ns, t.samples, &median, &spread);
+    } while (spread > steady * median && taken < kernel_ns &&
+             t.samples + round <= UC_MAX_SAMPLES);
     finish(&t, host);
     *timing = t;
     return UC_OK;

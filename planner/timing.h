@@ -2,10 +2,13 @@
  * @file timing.h
  * Honest timing: how many samples of how many calls, and when to stop.
  *
- * One call is timed first. If it is slower than the cut-off it is all that
- * is taken. Else samples of back-to-back calls, at least UC_SAMPLE_NS long,
- * are taken until the spread is within 1 % of the median, or
- * UC_MAX_SAMPLES or the time for one kernel are used up.
+ * One call is timed first. If it is slower than the cut-off, by more than a
+ * call's host time could explain, it is all that is taken. Else samples of
+ * back-to-back calls, at least 0.5 ms long, are taken in rounds. A round
+ * begins with a call that is not timed, so that the device is busy while the
+ * host prepares the next: what is timed is the steady state, the larger of
+ * host and device time. Rounds end when the spread is within 1 % of the
+ * median, or samples or the time for one kernel are used up.
  *
  * Units:   *_ns nanoseconds.
  * Owner:   plain values.
@@ -17,9 +20,13 @@
 
 #include "db/profile.h"
 
-/** Time `calls` back-to-back calls; both results are for one call. */
-typedef enum uc_status uc_sampler(void *context, int calls, double *device_ns,
-                                  double *host_ns, struct uc_error *err);
+/**
+ * Take `samples` samples of `calls` calls each, all back to back, behind one
+ * call that is not timed if `lead`. Results are for one call.
+ */
+typedef enum uc_status uc_sampler(void *context, bool lead, int samples,
+                                  int calls, float *device_ns, float *host_ns,
+                                  struct uc_error *err);
 
 struct uc_timing {
     bool cut_off;
