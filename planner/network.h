@@ -37,8 +37,9 @@ struct uc_network_overrides {
     int dtype;     /**< enum uc_dtype or -1 */
     int layout;    /**< enum uc_layout (UC_NCHW, UC_NHWC) or -1 */
     int math;      /**< enum uc_math or -1; alone it also sets the data type
-                        it computes on, and a data type alone sets its
-                        math: uc_math_dtype(), uc_dtype_math() */
+                        it computes on, and a data type alone its math, where
+                        that changes anything: uc_math_dtype(),
+                        uc_dtype_math() */
 };
 #define UC_NETWORK_AS_IS ((struct uc_network_overrides){ 0, -1, -1, -1 })
 

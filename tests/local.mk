@@ -57,13 +57,16 @@ unit_tests += \
 unit_tests += \
 	tests/data_find \
 	tests/network_faults \
+	tests/network_manual \
 	tests/network_read \
 	tests/network_shapes \
 	tests/policy_sizes
 tests_network_shapes_SOURCES = tests/network_shapes.c \
 	tests/network_walks.c tests/network_walks.h
 cli_tests += \
-	tests/cli_networks.sh
+	tests/cli_networks.sh \
+	tests/man_network.sh
+EXTRA_DIST += tests/cli_networks.out
 
 # desirable sets, workspace reuse and division
 unit_tests += \
