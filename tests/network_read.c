@@ -29,7 +29,7 @@ static enum uc_status parse(const char *text,
 static struct uc_network parse_good(
     const char *text, const struct uc_network_overrides *overrides)
 {
-    struct uc_network network;
+    struct uc_network network = { .layers = NULL };
     struct uc_error err = { .text = "" };
 
     if (parse(text, overrides, &network, &err) != UC_OK)

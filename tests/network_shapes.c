@@ -60,7 +60,7 @@ static const struct {
 
 static struct uc_network read_network(const char *name)
 {
-    struct uc_network network;
+    struct uc_network network = { .layers = NULL };
     struct uc_error err = { .text = "" };
     char path[PATH_MAX];
 

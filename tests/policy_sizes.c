@@ -7,7 +7,7 @@
 
 static struct uc_policy parse_good(const char *text)
 {
-    struct uc_policy policy;
+    struct uc_policy policy = { .list_count = 0 };
     struct uc_error err = { .text = "" };
 
     if (uc_policy_parse(text, &policy, &err) != UC_OK)
