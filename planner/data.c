@@ -93,8 +93,8 @@ static enum uc_status not_found(enum uc_data_kind kind, const char *name,
                                 const char *folder, struct uc_error *err)
 {
     char there[280] = "";
-    char **names;
-    size_t count, used = 0;
+    char **names = NULL;
+    size_t count = 0, used = 0;
 
     if (uc_data_list(kind, &names, &count, err) != UC_OK || count == 0)
         return uc_fail(err, UC_EFILE, "no %s \"%.64s\": nothing in %.256s",

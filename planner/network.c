@@ -150,9 +150,10 @@ static enum uc_status read_root(struct uc_network_reader *reader,
 }
 
 /** A fault that jansson found, in the words of this reader. */
-static enum uc_status syntax_fault(struct uc_network_reader *reader,
+static enum uc_status syntax_fault(const struct uc_network_reader *reader,
                                    const json_error_t *error)
 {
+    struct uc_network_reader here = *reader;
     struct uc_json_key keys[MAX_DEPTH] = { { NULL, 0 } };
     /* jansson stands behind the offending byte. */
     size_t offset = error->position > 0 ? (size_t)error->position - 1 : 0;
@@ -169,19 +170,19 @@ static enum uc_status syntax_fault(struct uc_network_reader *reader,
                  (int)(keys[1].length < UC_LAYER_NAME ? keys[1].length
                                                       : UC_LAYER_NAME),
                  keys[1].text);
-        reader->section = name;
-        reader->in_layer = true;
+        here.section = name;
+        here.in_layer = true;
         if (duplicate && depth == 2)
-            return uc_network_fault_at(reader, line, "duplicate layer name");
+            return uc_network_fault_at(&here, line, "duplicate layer name");
     }
     if (duplicate && depth >= 1 && depth <= MAX_DEPTH)
         return uc_network_fault_at(
-            reader, line, "duplicate key \"%.*s\"",
+            &here, line, "duplicate key \"%.*s\"",
             (int)(keys[depth - 1].length < 64 ? keys[depth - 1].length : 64),
             keys[depth - 1].text);
     if (json_error_code(error) == json_error_null_character)
-        return uc_network_fault_at(reader, line, "\\u0000 in a string");
-    return uc_network_fault_at(reader, line, "not valid JSON: %s", error->text);
+        return uc_network_fault_at(&here, line, "\\u0000 in a string");
+    return uc_network_fault_at(&here, line, "not valid JSON: %s", error->text);
 }
 
 enum uc_status uc_network_parse(const char *text, size_t length,

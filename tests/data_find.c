@@ -114,7 +114,7 @@ static void paths_that_do_not_fit_are_refused(void **state)
 
     (void)state;
     assert_int_equal(uc_data_find(UC_DATA_NETWORK, "a", path, 21, &err), UC_OK);
-    strcpy(path, "untouched");
+    memcpy(path, "untouched", sizeof "untouched");
     assert_int_equal(uc_data_find(UC_DATA_NETWORK, "a", path, 20, &err),
                      UC_EFILE);
     assert_int_equal(uc_data_find(UC_DATA_NETWORK, "./a", path, 3, &err),

@@ -22,7 +22,7 @@ static void add_keys(struct section *section, char *list)
          key = strtok(NULL, " ,\n")) {
         assert_true(section->count < MAX_KEYS);
         assert_true(strlen(key) < sizeof section->keys[0]);
-        strcpy(section->keys[section->count++], key);
+        memcpy(section->keys[section->count++], key, strlen(key) + 1);
     }
 }
 

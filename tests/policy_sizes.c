@@ -207,7 +207,7 @@ static void a_list_has_a_most(void **state)
     assert_int_equal(policy.list_count, UC_POLICY_SIZES);
     uc_policy_print(&policy, text);
     assert_int_equal(uc_policy_parse(text, &policy, &err), UC_OK);
-    strcat(text, ",5");
+    memcpy(text + strlen(text), ",5", sizeof ",5");
     assert_int_equal(uc_policy_parse(text, &policy, &err), UC_EINPUT);
     assert_string_equal(err.text, "policy has more than 64 sizes");
 }
