@@ -7,6 +7,7 @@
 const struct cmd *const commands[] = {
     &cmd_bench,
     &cmd_help,
+    &cmd_show,
     NULL,
 };
 

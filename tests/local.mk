@@ -2,10 +2,12 @@
 #
 # unit_tests: cmocka programs, tests/NAME.c each.
 # cli_tests:  shell scripts that run ucudnn-plan.
+# test_tools: programs that tests run.
 # gpu_tests:  programs and scripts named gpu_*; they skip without a GPU.
 unit_tests =
 cli_tests =
 gpu_tests =
+test_tools =
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
@@ -40,14 +42,23 @@ cli_tests += \
 
 # db: profiles and plans
 EXTRA_DIST += tests/db_support.h tests/plan_support.h
+test_tools += tests/db_make
 unit_tests += \
 	tests/db_size \
 	tests/plan_store \
 	tests/profile_store
 
+# reports
+unit_tests += \
+	tests/report_plan \
+	tests/report_profile \
+	tests/report_text
+cli_tests += \
+	tests/cli_show_files.sh
+
 # Keep this at the end.
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests)
+check_PROGRAMS += $(unit_tests) $(test_tools)
 TESTS += $(unit_tests)
 else
 # Fails, and says why: unit tests that were not built have not passed.
