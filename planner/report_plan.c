@@ -137,7 +137,7 @@ static void add_totals(struct uc_table *table,
 enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
                                     struct uc_error *err)
 {
-    static const char *const titles[] = { "layer", "operation", "runs",
+    static const char *const titles[] = { "layer", "operation", "repeat",
                                           "split", "algorithm", "workspace",
                                           "time",  "undivided", "gain" };
     struct uc_plan_totals totals;

@@ -9,7 +9,7 @@ ok "a profile is made" "$make" profile a.profile
 
 expect 0 "a plan is shown" ucudnn-plan show 'a b#c?d%20e.plan'
 out_has "network    alexnet, batch 256"
-out_has "conv2  forward             1  4x64   winograd/tf32"
+out_has "conv2  forward               1  4x64   winograd/tf32"
 out_has "network    béta, batch 256"
 expect 0 "one network's plans alone" ucudnn-plan show a.plan --network béta
 ok "the other is left out" sh -c '! grep -q alexnet out'

@@ -44,9 +44,11 @@ cli_tests += \
 EXTRA_DIST += tests/db_support.h tests/plan_support.h
 test_tools += tests/db_make
 unit_tests += \
+	tests/db_hostile \
 	tests/db_size \
 	tests/plan_store \
-	tests/profile_store
+	tests/profile_store \
+	tests/sql_open
 
 # reports
 unit_tests += \

@@ -46,16 +46,16 @@ static const char wr_table[] =
     "undivided  not every operation fits the same limit\n"
     "unlimited  2.00 ms undivided with any workspace: 0.91x\n"
     "\n"
-    "layer  operation        runs  split  algorithm                workspace "
-    "    time  undivided   gain\n"
-    "conv2  forward             1  4x64   winograd/tf32             57.2 MiB "
-    "  400 us    1.00 ms  2.50x\n"
-    "conv2  backward-data       1  256    algo1/tf32                     0 B "
-    "  500 us     500 us  1.00x\n"
-    "conv3  backward-filter     2  2x128  algo3/tf32 + algo1/tf32      2 KiB "
-    "  650 us          -      -\n"
-    "total                                                          57.2 MiB "
-    " 2.20 ms          -      -\n";
+    "layer  operation        repeat  split  algorithm                workspace"
+    "     time  undivided   gain\n"
+    "conv2  forward               1  4x64   winograd/tf32             57.2 MiB"
+    "   400 us    1.00 ms  2.50x\n"
+    "conv2  backward-data         1  256    algo1/tf32                     0 B"
+    "   500 us     500 us  1.00x\n"
+    "conv3  backward-filter       2  2x128  algo3/tf32 + algo1/tf32      2 KiB"
+    "   650 us          -      -\n"
+    "total                                                            57.2 MiB"
+    "  2.20 ms          -      -\n";
 
 static void a_table_shows_splits_and_totals(void **state)
 {
