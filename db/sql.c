@@ -271,10 +271,7 @@ static enum uc_status check_size(struct uc_sql *sql, struct uc_error *err)
     struct stat st;
     enum uc_status status;
 
-    /* In a transaction nobody else changes the file. */
-    status = execute(sql, "BEGIN", "reading", err);
-    if (status == UC_OK)
-        status = single_int(sql, "PRAGMA page_count", &pages, err);
+    status = single_int(sql, "PRAGMA page_count", &pages, err);
     if (status == UC_OK)
         status = single_int(sql, "PRAGMA page_size", &page_bytes, err);
     if (status == UC_OK && stat(sql->path, &st) != 0)
@@ -282,8 +279,21 @@ static enum uc_status check_size(struct uc_sql *sql, struct uc_error *err)
             uc_fail(err, UC_EFILE, PATH ": %s", sql->path, strerror(errno));
     if (status == UC_OK && st.st_size / page_bytes < pages)
         status = uc_sql_malformed(sql, err, "the file is cut off");
+    return status;
+}
+
+/** In one transaction: another process may be creating the file. */
+static enum uc_status check_content(struct uc_sql *sql, int64_t *version,
+                                    struct uc_error *err)
+{
+    enum uc_status status = execute(sql, "BEGIN", "reading", err);
+
     if (status == UC_OK)
-        status = execute(sql, "COMMIT", "reading", err);
+        status = check_header(sql, version, err);
+    if (status == UC_OK)
+        status = check_size(sql, err);
+    if (status == UC_OK)
+        status = uc_sql_commit(sql, err);
     return status;
 }
 
@@ -325,9 +335,7 @@ static enum uc_status open_read(struct uc_sql *sql, struct uc_error *err)
 
     status = connect_read(sql, &application_id, err);
     if (status == UC_OK)
-        status = check_header(sql, &version, err);
-    if (status == UC_OK)
-        status = check_size(sql, err);
+        status = check_content(sql, &version, err);
     if (status != UC_OK)
         return status;
     if (version == 0)
@@ -350,11 +358,9 @@ static enum uc_status open_write(struct uc_sql *sql, enum uc_sql_mode mode,
     if (status == UC_OK && mode == UC_SQL_PRIVATE)
         status = execute(sql, private_file, "opening", err);
     if (status == UC_OK)
-        status = check_header(sql, &version, err);
+        status = check_content(sql, &version, err);
     if (status == UC_OK && sqlite3_db_readonly(sql->db, "main") != 0)
         status = uc_fail(err, UC_EFILE, PATH ": is not writable", sql->path);
-    if (status == UC_OK && version > 0)
-        status = check_size(sql, err);
     if (status == UC_OK && version < sql->format->version)
         status = migrate(sql, err);
     /* Not earlier: a migration may rebuild a table that others refer to. */

@@ -44,6 +44,7 @@ cli_tests += \
 EXTRA_DIST += tests/db_support.h tests/plan_support.h
 test_tools += tests/db_make
 unit_tests += \
+	tests/db_concurrent \
 	tests/db_hostile \
 	tests/db_size \
 	tests/plan_store \

@@ -6,19 +6,18 @@
 
 /* ---------------------------------------------------------- migrations */
 
-static const char *const three[] = {
+static const char first[] =
     "PRAGMA application_id = 4711; PRAGMA user_version = 1;"
-    "CREATE TABLE a (x INTEGER NOT NULL) STRICT; INSERT INTO a VALUES (1);",
+    "CREATE TABLE a (x INTEGER NOT NULL) STRICT; INSERT INTO a VALUES (1);";
+static const char *const three[] = {
+    first,
     "PRAGMA user_version = 2; ALTER TABLE a ADD COLUMN y INTEGER;",
     "PRAGMA user_version = 3; UPDATE a SET y = x + 41;",
 };
-/* Its third step changes the table before it fails. */
-static const char *const failing[] = {
-    "",
-    "",
-    "PRAGMA user_version = 3; UPDATE a SET x = 99;"
-    "INSERT INTO nowhere VALUES (1);",
-};
+/* The third step changes the table before it fails. */
+static const char fails[] = "PRAGMA user_version = 3; UPDATE a SET x = 99;"
+                            "INSERT INTO nowhere VALUES (1);";
+static const char *const failing[] = { "", "", fails };
 static const char *const forgetful[] = { "", "", "UPDATE a SET x = 99;" };
 static const char *const queries[] = { "SELECT x FROM a", "SELECT y FROM a" };
 
