@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /** Writers wait this long for each other. */
 enum { BUSY_MS = 60000 };
@@ -117,6 +118,22 @@ enum uc_status uc_sql_quick_check(struct uc_sql *sql, struct uc_error *err)
 
 /* ------------------------------------------------------------- opening */
 
+/** A new file needs a folder that takes it; SQLite reports the wrong errno. */
+static enum uc_status check_folder(const char *path, struct uc_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder =
+        slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    enum uc_status status = UC_OK;
+
+    if (folder == NULL)
+        return uc_no_memory(err);
+    if (access(folder, W_OK | X_OK) != 0)
+        status = uc_fail(err, UC_EFILE, PATH ": %s", path, strerror(errno));
+    free(folder);
+    return status;
+}
+
 /**
  * SQLite's own words for these are about URIs and files in general. The file
  * is not opened here: closing it would drop the process's locks on it.
@@ -130,7 +147,7 @@ static enum uc_status check_file(const char *path, enum uc_sql_mode mode,
         return uc_fail(err, UC_EFILE, "the file name is empty");
     if (stat(path, &st) != 0) {
         if (errno == ENOENT && mode != UC_SQL_READ)
-            return UC_OK;
+            return check_folder(path, err);
         return uc_fail(err, UC_EFILE, PATH ": %s", path, strerror(errno));
     }
     if (S_ISDIR(st.st_mode))
@@ -247,6 +264,39 @@ static enum uc_status check_header(struct uc_sql *sql, int64_t *version,
     return UC_OK;
 }
 
+/** SQLite reads what is missing of a cut-off last page as zeros. */
+static enum uc_status check_size(struct uc_sql *sql, struct uc_error *err)
+{
+    int64_t pages = 0, page_bytes = 0;
+    struct stat st;
+    enum uc_status status;
+
+    status = single_int(sql, "PRAGMA page_count", &pages, err);
+    if (status == UC_OK)
+        status = single_int(sql, "PRAGMA page_size", &page_bytes, err);
+    if (status == UC_OK && stat(sql->path, &st) != 0)
+        status =
+            uc_fail(err, UC_EFILE, PATH ": %s", sql->path, strerror(errno));
+    if (status == UC_OK && st.st_size / page_bytes < pages)
+        status = uc_sql_malformed(sql, err, "the file is cut off");
+    return status;
+}
+
+/** In one transaction: another process may be creating the file. */
+static enum uc_status check_content(struct uc_sql *sql, int64_t *version,
+                                    struct uc_error *err)
+{
+    enum uc_status status = execute(sql, "BEGIN", "reading", err);
+
+    if (status == UC_OK)
+        status = check_header(sql, version, err);
+    if (status == UC_OK)
+        status = check_size(sql, err);
+    if (status == UC_OK)
+        status = uc_sql_commit(sql, err);
+    return status;
+}
+
 /** Bring the file to the newest schema, all or nothing. */
 static enum uc_status migrate(struct uc_sql *sql, struct uc_error *err)
 {
@@ -285,7 +335,7 @@ static enum uc_status open_read(struct uc_sql *sql, struct uc_error *err)
 
     status = connect_read(sql, &application_id, err);
     if (status == UC_OK)
-        status = check_header(sql, &version, err);
+        status = check_content(sql, &version, err);
     if (status != UC_OK)
         return status;
     if (version == 0)
@@ -308,7 +358,7 @@ static enum uc_status open_write(struct uc_sql *sql, enum uc_sql_mode mode,
     if (status == UC_OK && mode == UC_SQL_PRIVATE)
         status = execute(sql, private_file, "opening", err);
     if (status == UC_OK)
-        status = check_header(sql, &version, err);
+        status = check_content(sql, &version, err);
     if (status == UC_OK && sqlite3_db_readonly(sql->db, "main") != 0)
         status = uc_fail(err, UC_EFILE, PATH ": is not writable", sql->path);
     if (status == UC_OK && version < sql->format->version)

@@ -12,6 +12,12 @@ libuc_planner_a_SOURCES = \
 	planner/opt_value.c planner/opt_value.h \
 	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
+	planner/report.h \
+	planner/report_json.c \
+	planner/report_plan.c \
+	planner/report_profile.c \
+	planner/report_text.c \
+	planner/table.c planner/table.h \
 	planner/timing.c planner/timing.h \
 	planner/work.c planner/work.h \
 	planner/worker.h
@@ -51,6 +57,7 @@ ucudnn_plan_SOURCES = \
 	planner/cmd_bench.c \
 	planner/cmd_help.c \
 	planner/cmd_networks.c \
+	planner/cmd_show.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c
 ucudnn_plan_LDADD = libuc-planner.a $(runtime_library) libuc-db.a \

@@ -2,7 +2,8 @@
  * @file report.h
  * Plans and profiles as people and programs read them.
  *
- * Numbers are printed with a decimal point whatever the locale.
+ * Numbers are printed with a decimal point whatever the locale. Texts
+ * (layer names) are UTF-8.
  *
  * Owner:   borrows everything.
  * Errors:  UC_EINTERNAL (memory); write errors stay in the FILE.
@@ -18,8 +19,9 @@
 
 enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
                                     struct uc_error *err);
-enum uc_status uc_report_plan_csv(FILE *out, const struct uc_plan *plan,
-                                  struct uc_error *err);
+/** RFC 4180: a header, then a line an operation of each plan. */
+enum uc_status uc_report_plans_csv(FILE *out, const struct uc_plan *plans,
+                                   size_t count, struct uc_error *err);
 /** One JSON object for one plan, an array for several. */
 enum uc_status uc_report_plans_json(FILE *out, const struct uc_plan *plans,
                                     size_t count, struct uc_error *err);
@@ -29,10 +31,33 @@ enum uc_status uc_report_profile_table(FILE *out, struct uc_profile *profile,
 enum uc_status uc_report_profile_json(FILE *out, struct uc_profile *profile,
                                       struct uc_error *err);
 
-/** "4x64" or "3x32+4", pieces in order, backward-filter's first counted in. */
+/** "4x64" or "3x32+4", pieces in order, equal neighbours counted together
+ * (so backward-filter's first joins the rest). Cut off with "..." when it
+ * does not fit. */
 void uc_report_split(const struct uc_plan_operation *operation, char *text,
                      size_t size);
-/** Three significant digits and a unit: "12.3 us", "1.57 ms". */
-void uc_report_time(int64_t ns, char text[24]);
+/** "winograd/tf32", or several with " + " in order of first use. */
+void uc_report_kernels(const struct uc_plan_operation *operation, char *text,
+                       size_t size);
+
+enum { UC_REPORT_TEXT = 24 };
+/** Three significant digits and a unit: "12.3 us", "1.57 ms", "843 ns". */
+void uc_report_time(int64_t ns, char text[UC_REPORT_TEXT]);
+/** "2.31x": how many times `ns` goes into `before_ns`; "" without one. */
+void uc_report_gain(int64_t before_ns, int64_t ns, char text[UC_REPORT_TEXT]);
+/** "2025-11-30 00:00:00"; UTC. */
+void uc_report_date(int64_t seconds, char text[UC_REPORT_TEXT]);
+/** "9.19.0" from 91900. */
+void uc_report_cudnn(int version, char text[UC_REPORT_TEXT]);
+/** "13.0" from 13000. */
+void uc_report_cuda(int version, char text[UC_REPORT_TEXT]);
+
+/** "NVIDIA H200 (compute capability 9.0, 132 multiprocessors, 139 GiB)" */
+enum { UC_REPORT_LINE = 320 };
+void uc_report_device(const struct uc_device *device,
+                      char text[UC_REPORT_LINE]);
+/** "cuDNN 9.19.0, CUDA 13.0, driver 580.159.04" */
+void uc_report_versions(const struct uc_versions *versions,
+                        char text[UC_REPORT_LINE]);
 
 #endif

@@ -7,19 +7,13 @@
 #ifndef UC_TESTS_DB_SUPPORT_H
 #define UC_TESTS_DB_SUPPORT_H
 
+#include "tests/unit.h"
+
 #include "db/profile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 #
 # unit_tests: cmocka programs, tests/NAME.c each.
 # cli_tests:  shell scripts that run ucudnn-plan.
+# test_tools: programs that tests run.
 # gpu_tests:  programs and scripts named gpu_*; they skip without a GPU.
 unit_tests =
 cli_tests =
@@ -10,6 +11,7 @@ gpu_tests =
 bench_programs =
 # GPU code, which `make coverage` cannot run.
 coverage_exclude =
+test_tools =
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
@@ -48,10 +50,22 @@ cli_tests += \
 
 # db: profiles and plans
 EXTRA_DIST += tests/db_support.h tests/plan_support.h
+test_tools += tests/db_make
 unit_tests += \
+	tests/db_concurrent \
+	tests/db_hostile \
 	tests/db_size \
 	tests/plan_store \
-	tests/profile_store
+	tests/profile_store \
+	tests/sql_open
+
+# reports
+unit_tests += \
+	tests/report_plan \
+	tests/report_profile \
+	tests/report_text
+cli_tests += \
+	tests/cli_show_files.sh
 
 # networks, policies and shipped data
 unit_tests += \
@@ -79,7 +93,7 @@ bench_programs += tests/bench_planner
 
 # Keep this at the end.
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests)
+check_PROGRAMS += $(unit_tests) $(test_tools)
 TESTS += $(unit_tests)
 else
 # Fails, and says why: unit tests that were not built have not passed.

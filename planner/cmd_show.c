@@ -1,0 +1,143 @@
+#include "config.h"
+
+#include "planner/commands.h"
+#include "planner/data.h"
+#include "planner/report.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+struct args {
+    bool csv, json;
+    const char *network;
+};
+
+static const struct opt_spec opts[] = {
+    { "csv", 0, OPT_FLAG, offsetof(struct args, csv), NULL,
+      "print a plan as comma-separated values" },
+    { "json", 0, OPT_FLAG, offsetof(struct args, json), NULL, "print JSON" },
+    { "network", 0, OPT_STRING, offsetof(struct args, network), "NAME",
+      "only a plan file's plans of this network" },
+    { .type = OPT_END },
+};
+
+/** Keep the plans of a network; the others are freed. */
+static void filter(struct uc_plan *plans, size_t *count, const char *network)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp(plans[i].network, network) != 0)
+            uc_plan_free(&plans[i]);
+        else
+            plans[kept++] = plans[i];
+    }
+    *count = kept;
+}
+
+static enum uc_status print_tables(const struct uc_plan *plans, size_t count,
+                                   struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
+    if (count == 0)
+        puts("no plans");
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        if (i > 0)
+            putchar('\n');
+        status = uc_report_plan_table(stdout, &plans[i], err);
+    }
+    return status;
+}
+
+static enum uc_status show_plans(const char *path, const struct args *args,
+                                 struct uc_error *err)
+{
+    struct uc_plan *plans = NULL;
+    size_t count = 0;
+    enum uc_status status;
+
+    status = uc_plans_read(path, &plans, &count, err);
+    if (status != UC_OK)
+        return status;
+    if (args->network != NULL) {
+        filter(plans, &count, args->network);
+        if (count == 0)
+            status =
+                uc_fail(err, UC_EINPUT, "%.256s: no plan of network \"%.64s\"",
+                        path, args->network);
+    }
+    if (status == UC_OK) {
+        if (args->json)
+            status = uc_report_plans_json(stdout, plans, count, err);
+        else if (args->csv)
+            status = uc_report_plans_csv(stdout, plans, count, err);
+        else
+            status = print_tables(plans, count, err);
+    }
+    uc_plans_free(plans, count);
+    return status;
+}
+
+static enum uc_status show_profile(const char *path, const struct args *args,
+                                   struct uc_error *err)
+{
+    struct uc_profile *profile = NULL;
+    enum uc_status status;
+
+    if (args->csv || args->network != NULL)
+        return uc_fail(err, UC_EINPUT,
+                       "%.256s: is a profile; --%s is for plans", path,
+                       args->csv ? "csv" : "network");
+    status = uc_profile_open(path, UC_PROFILE_READ, &profile, err);
+    if (status != UC_OK)
+        return status;
+    status = args->json ? uc_report_profile_json(stdout, profile, err)
+                        : uc_report_profile_table(stdout, profile, err);
+    uc_profile_close(profile);
+    return status;
+}
+
+/** A file that exists or looks like one, else a shipped profile's name. */
+static enum uc_status find(const char *name, char *path, size_t size,
+                           struct uc_error *err)
+{
+    if (access(name, F_OK) != 0 && strpbrk(name, "/.") == NULL)
+        return uc_data_find(UC_DATA_PROFILE, name, path, size, err);
+    if (strlen(name) >= size)
+        return uc_fail(err, UC_EFILE, "name too long: %.64s...", name);
+    memcpy(path, name, strlen(name) + 1);
+    return UC_OK;
+}
+
+static enum uc_status run(const void *options, char **operands, size_t count,
+                          struct uc_error *err)
+{
+    const struct args *args = options;
+    char path[PATH_MAX];
+    enum uc_file_kind kind;
+    enum uc_status status;
+
+    (void)count;
+    if (args->csv && args->json)
+        return uc_fail(err, UC_EINPUT, "--csv and --json exclude each other");
+    status = find(operands[0], path, sizeof path, err);
+    if (status == UC_OK)
+        status = uc_file_identify(path, &kind, err);
+    if (status != UC_OK)
+        return status;
+    return kind == UC_FILE_PLAN ? show_plans(path, args, err)
+                                : show_profile(path, args, err);
+}
+
+const struct cmd cmd_show = {
+    .name = "show",
+    .operands = "FILE",
+    .summary = "print a plan, or sum up a profile",
+    .opts = opts,
+    .args_size = sizeof(struct args),
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

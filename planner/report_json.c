@@ -1,0 +1,223 @@
+#include "config.h"
+
+#include "planner/report.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+/*
+ * Every value is made by a function that returns NULL without memory, and
+ * jansson's packing passes NULL on ("o" steals the reference it is given).
+ */
+
+/** -1 is null. */
+static json_t *optional(int64_t ns)
+{
+    return ns < 0 ? json_null() : json_integer(ns);
+}
+
+static json_t *date(int64_t seconds)
+{
+    char text[UC_REPORT_TEXT];
+
+    uc_report_date(seconds, text);
+    if (text[0] != '-')
+        text[10] = 'T';
+    return json_sprintf("%sZ", text);
+}
+
+/** Prints and drops it. Write errors are the FILE's owner's to find. */
+static enum uc_status print(FILE *out, json_t *value, struct uc_error *err)
+{
+    int failed;
+
+    if (value == NULL)
+        return uc_no_memory(err);
+    failed = json_dumpf(value, out, JSON_INDENT(2)) != 0;
+    json_decref(value);
+    if (failed && !ferror(out))
+        return uc_no_memory(err);
+    putc('\n', out);
+    return UC_OK;
+}
+
+/** An array; `item` makes entry i. */
+static json_t *array(size_t count, json_t *(*item)(const void *, size_t),
+                     const void *context)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count && list != NULL; i++) {
+        if (json_array_append_new(list, item(context, i)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *device(const struct uc_device *d)
+{
+    return json_pack("{s:s, s:i, s:i, s:I}", "name", d->name,
+                     "compute_capability", d->compute_capability,
+                     "multiprocessors", d->multiprocessors, "memory_bytes",
+                     (json_int_t)d->memory_bytes);
+}
+
+static json_t *versions(const struct uc_versions *v)
+{
+    return json_pack("{s:i, s:i, s:s}", "cudnn", v->cudnn, "cuda", v->cuda,
+                     "driver", v->driver);
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static json_t *micro_batch(const void *context, size_t i)
+{
+    const struct uc_plan_operation *op = context;
+    const struct uc_plan_piece *piece = &op->pieces[i];
+    char kernel[UC_KERNEL_TEXT];
+
+    uc_kernel_print(&piece->kernel, op->problem.operation, kernel);
+    return json_pack("{s:I, s:I, s:b, s:s, s:I, s:I}", "size",
+                     (json_int_t)piece->size, "count", (json_int_t)piece->count,
+                     "accumulate", piece->accumulate ? 1 : 0, "kernel", kernel,
+                     "workspace_bytes", (json_int_t)piece->workspace_bytes,
+                     "time_ns", (json_int_t)piece->time_ns);
+}
+
+static json_t *operation(const void *context, size_t i)
+{
+    const struct uc_plan *plan = context;
+    const struct uc_plan_operation *op = &plan->operations[i];
+    char problem[UC_PROBLEM_TEXT];
+
+    uc_problem_print(&op->problem, problem);
+    return json_pack(
+        "{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o}", "layer",
+        op->layer, "operation", uc_operation_name(op->problem.operation),
+        "repeat", (json_int_t)op->repeat, "batch", (json_int_t)op->batch,
+        "problem", problem, "workspace_bytes", (json_int_t)op->workspace_bytes,
+        "time_ns", (json_int_t)op->time_ns, "undivided_ns",
+        optional(op->undivided_ns), "unlimited_ns", optional(op->unlimited_ns),
+        "micro_batches", array(op->piece_count, micro_batch, op));
+}
+
+/** The batch of all operations, or null when they differ. */
+static json_t *common_batch(const struct uc_plan *plan)
+{
+    for (size_t i = 1; i < plan->operation_count; i++)
+        if (plan->operations[i].batch != plan->operations[0].batch)
+            return json_null();
+    return plan->operation_count == 0 ? json_null()
+                                      : json_integer(plan->operations[0].batch);
+}
+
+static json_t *plan_object(const void *context, size_t i)
+{
+    const struct uc_plan *plan = (const struct uc_plan *)context + i;
+    struct uc_plan_totals totals;
+
+    uc_plan_totals(plan, &totals);
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:o, s:s, s:I, s:o, s:o, "
+        "s:I, s:o}",
+        "network", plan->network, "batch", common_batch(plan), "device",
+        device(&plan->environment.device), "versions",
+        versions(&plan->environment.versions), "mode",
+        plan->mode == UC_PLAN_WR ? "wr" : "wd", "limit_bytes",
+        (json_int_t)plan->limit_bytes, "policy", plan->policy, "deterministic",
+        plan->deterministic ? 1 : 0, "created_at", date(plan->created_at),
+        "tool", plan->tool, "predicted_ns", (json_int_t)totals.predicted_ns,
+        "undivided_ns", optional(totals.undivided_ns), "unlimited_ns",
+        optional(totals.unlimited_ns), "workspace_bytes",
+        (json_int_t)totals.workspace_bytes, "operations",
+        array(plan->operation_count, operation, plan));
+}
+
+enum uc_status uc_report_plans_json(FILE *out, const struct uc_plan *plans,
+                                    size_t count, struct uc_error *err)
+{
+    return print(out,
+                 count == 1 ? plan_object(plans, 0)
+                            : array(count, plan_object, plans),
+                 err);
+}
+
+/* -------------------------------------------------------------- profiles */
+
+static json_t *outcomes(const int64_t counts[UC_OUTCOMES])
+{
+    json_t *object = json_object();
+
+    for (int i = 0; i < UC_OUTCOMES && object != NULL; i++) {
+        if (json_object_set_new(object, uc_outcome_name((enum uc_outcome)i),
+                                json_integer(counts[i])) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static json_t *problem_text(const void *context, size_t i)
+{
+    char text[UC_PROBLEM_TEXT];
+
+    uc_problem_print((const struct uc_problem *)context + i, text);
+    return json_string(text);
+}
+
+static enum uc_status environment(struct uc_profile *profile,
+                                  struct uc_profile_environment *entry,
+                                  json_t *list, struct uc_error *err)
+{
+    int64_t counts[UC_OUTCOMES];
+    struct uc_problem *problems = NULL;
+    size_t count;
+    enum uc_status status;
+    json_t *object;
+
+    status = uc_profile_count(profile, entry, err);
+    if (status == UC_OK)
+        status = uc_profile_outcomes(profile, entry->id, counts, err);
+    if (status == UC_OK)
+        status =
+            uc_profile_problems(profile, entry->id, &problems, &count, err);
+    if (status != UC_OK)
+        return status;
+    object = json_pack(
+        "{s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "device",
+        device(&entry->environment.device), "versions",
+        versions(&entry->environment.versions), "measurements",
+        (json_int_t)entry->measurements, "outcomes", outcomes(counts),
+        "first_at",
+        entry->measurements > 0 ? date(entry->first_at) : json_null(),
+        "last_at", entry->measurements > 0 ? date(entry->last_at) : json_null(),
+        "problems", array(count, problem_text, problems));
+    free(problems);
+    if (json_array_append_new(list, object) != 0)
+        return uc_no_memory(err);
+    return UC_OK;
+}
+
+enum uc_status uc_report_profile_json(FILE *out, struct uc_profile *profile,
+                                      struct uc_error *err)
+{
+    struct uc_profile_environment *entries = NULL;
+    size_t count = 0;
+    json_t *list = json_array();
+    enum uc_status status;
+
+    if (list == NULL)
+        return uc_no_memory(err);
+    status = uc_profile_environments(profile, &entries, &count, err);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = environment(profile, &entries[i], list, err);
+    free(entries);
+    if (status != UC_OK) {
+        json_decref(list);
+        return status;
+    }
+    return print(out, json_pack("{s:o}", "environments", list), err);
+}

@@ -1,0 +1,225 @@
+#include "config.h"
+
+#include "common/bytes.h"
+#include "planner/report.h"
+#include "planner/table.h"
+
+#include <string.h>
+
+enum { CELL = 256 };
+
+/** "256", or "32 to 256" when operations differ. */
+static void batch_text(const struct uc_plan *plan, char text[64])
+{
+    int64_t least = INT64_MAX, most = 0;
+
+    for (size_t i = 0; i < plan->operation_count; i++) {
+        int64_t batch = plan->operations[i].batch;
+
+        least = batch < least ? batch : least;
+        most = batch > most ? batch : most;
+    }
+    if (least >= most)
+        snprintf(text, 64, "%lld", (long long)most);
+    else
+        snprintf(text, 64, "%lld to %lld", (long long)least, (long long)most);
+}
+
+/* --------------------------------------------------------------- header */
+
+static void print_times(FILE *out, const struct uc_plan_totals *totals)
+{
+    char time[UC_REPORT_TEXT], gain[UC_REPORT_TEXT];
+
+    uc_report_time(totals->predicted_ns, time);
+    fprintf(out, "predicted  %s\n", time);
+    if (totals->undivided_ns < 0) {
+        fprintf(out, "undivided  not every operation fits the same limit\n");
+    } else {
+        uc_report_time(totals->undivided_ns, time);
+        uc_report_gain(totals->undivided_ns, totals->predicted_ns, gain);
+        fprintf(out, "undivided  %s under the same limit: %s\n", time, gain);
+    }
+    if (totals->unlimited_ns < 0) {
+        fprintf(out, "unlimited  not every operation runs undivided\n");
+    } else {
+        uc_report_time(totals->unlimited_ns, time);
+        uc_report_gain(totals->unlimited_ns, totals->predicted_ns, gain);
+        fprintf(out, "unlimited  %s undivided with any workspace: %s\n", time,
+                gain);
+    }
+}
+
+static void print_header(FILE *out, const struct uc_plan *plan,
+                         const struct uc_plan_totals *totals)
+{
+    char line[UC_REPORT_LINE], batch[64], limit[UC_BYTES_TEXT];
+    char needed[UC_BYTES_TEXT], date[UC_REPORT_TEXT];
+
+    batch_text(plan, batch);
+    fprintf(out, "network    %s, batch %s\n", plan->network, batch);
+    uc_report_device(&plan->environment.device, line);
+    fprintf(out, "device     %s\n", line);
+    uc_report_versions(&plan->environment.versions, line);
+    fprintf(out, "versions   %s\n", line);
+    fprintf(out, "mode       %s\n",
+            plan->mode == UC_PLAN_WR
+                ? "workspace reuse (WR), one workspace for all operations"
+                : "workspace division (WD), a workspace for each operation");
+    uc_bytes_print(plan->limit_bytes, limit);
+    uc_bytes_print(totals->workspace_bytes, needed);
+    fprintf(out, "limit      %s %s, %s needed\n", limit,
+            plan->mode == UC_PLAN_WR ? "per operation" : "in total", needed);
+    fprintf(out, "policy     %s%s\n", plan->policy,
+            plan->deterministic ? ", deterministic kernels only" : "");
+    uc_report_date(plan->created_at, date);
+    fprintf(out, "created    %s UTC by ucudnn-plan %s\n", date, plan->tool);
+    print_times(out, totals);
+}
+
+/* ---------------------------------------------------------------- table */
+
+static void add_time(struct uc_table *table, int64_t ns)
+{
+    char text[UC_REPORT_TEXT];
+
+    uc_report_time(ns, text);
+    uc_table_add(table, text);
+}
+
+static void add_bytes(struct uc_table *table, int64_t bytes)
+{
+    char text[UC_BYTES_TEXT];
+
+    uc_bytes_print(bytes, text);
+    uc_table_add(table, text);
+}
+
+static void add_gain(struct uc_table *table, int64_t before_ns, int64_t ns)
+{
+    char text[UC_REPORT_TEXT];
+
+    uc_report_gain(before_ns, ns, text);
+    uc_table_add(table, text[0] != '\0' ? text : "-");
+}
+
+static void add_operation(struct uc_table *table,
+                          const struct uc_plan_operation *op)
+{
+    char text[CELL];
+
+    uc_table_add(table, op->layer);
+    uc_table_add(table, uc_operation_name(op->problem.operation));
+    snprintf(text, sizeof text, "%lld", (long long)op->repeat);
+    uc_table_add(table, text);
+    uc_report_split(op, text, sizeof text);
+    uc_table_add(table, text);
+    uc_report_kernels(op, text, sizeof text);
+    uc_table_add(table, text);
+    add_bytes(table, op->workspace_bytes);
+    add_time(table, op->time_ns);
+    add_time(table, op->undivided_ns);
+    add_gain(table, op->undivided_ns, op->time_ns);
+}
+
+static void add_totals(struct uc_table *table,
+                       const struct uc_plan_totals *totals)
+{
+    uc_table_add(table, "total");
+    for (int i = 0; i < 4; i++)
+        uc_table_add(table, "");
+    add_bytes(table, totals->workspace_bytes);
+    add_time(table, totals->predicted_ns);
+    add_time(table, totals->undivided_ns);
+    add_gain(table, totals->undivided_ns, totals->predicted_ns);
+}
+
+enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
+                                    struct uc_error *err)
+{
+    static const char *const titles[] = { "layer", "operation", "repeat",
+                                          "split", "algorithm", "workspace",
+                                          "time",  "undivided", "gain" };
+    struct uc_plan_totals totals;
+    struct uc_table table;
+    enum uc_status status;
+
+    uc_plan_totals(plan, &totals);
+    uc_table_init(&table, "llrllrrrr");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        uc_table_add(&table, titles[i]);
+    for (size_t i = 0; i < plan->operation_count; i++)
+        add_operation(&table, &plan->operations[i]);
+    add_totals(&table, &totals);
+    print_header(out, plan, &totals);
+    putc('\n', out);
+    status = uc_table_print(&table, out, err);
+    uc_table_free(&table);
+    return status;
+}
+
+/* ------------------------------------------------------------------ CSV */
+
+/** A field as RFC 4180 quotes it, only when it must. */
+static void csv_text(FILE *out, const char *text, const char *end)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        fprintf(out, "%s%s", text, end);
+        return;
+    }
+    putc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            putc('"', out);
+        putc(*text, out);
+    }
+    fprintf(out, "\"%s", end);
+}
+
+/** -1 is an empty field. */
+static void csv_int(FILE *out, int64_t value, const char *end)
+{
+    if (value < 0)
+        fputs(end, out);
+    else
+        fprintf(out, "%lld%s", (long long)value, end);
+}
+
+static void csv_operation(FILE *out, const struct uc_plan *plan,
+                          const struct uc_plan_operation *op)
+{
+    char text[UC_PROBLEM_TEXT];
+
+    csv_text(out, plan->network, ",");
+    csv_text(out, plan->environment.device.name, ",");
+    csv_text(out, plan->mode == UC_PLAN_WR ? "wr" : "wd", ",");
+    csv_int(out, plan->limit_bytes, ",");
+    csv_text(out, op->layer, ",");
+    csv_text(out, uc_operation_name(op->problem.operation), ",");
+    csv_int(out, op->repeat, ",");
+    csv_int(out, op->batch, ",");
+    uc_problem_print(&op->problem, text);
+    csv_text(out, text, ",");
+    uc_report_split(op, text, sizeof text);
+    csv_text(out, text, ",");
+    uc_report_kernels(op, text, sizeof text);
+    csv_text(out, text, ",");
+    csv_int(out, op->workspace_bytes, ",");
+    csv_int(out, op->time_ns, ",");
+    csv_int(out, op->undivided_ns, ",");
+    csv_int(out, op->unlimited_ns, "\r\n");
+}
+
+enum uc_status uc_report_plans_csv(FILE *out, const struct uc_plan *plans,
+                                   size_t count, struct uc_error *err)
+{
+    (void)err;
+    fputs("network,device,mode,limit_bytes,layer,operation,repeat,batch,"
+          "problem,split,algorithm,workspace_bytes,time_ns,undivided_ns,"
+          "unlimited_ns\r\n",
+          out);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < plans[i].operation_count; j++)
+            csv_operation(out, &plans[i], &plans[i].operations[j]);
+    return UC_OK;
+}

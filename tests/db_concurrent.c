@@ -1,0 +1,353 @@
+#include "config.h"
+
+/*
+ * Many processes on one file, and processes killed in the middle: nothing is
+ * corrupt, and nothing is lost but what was not finished.
+ */
+
+#include "tests/plan_support.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <time.h>
+
+enum { PROCESSES = 16 };
+
+/* ------------------------------------------------------------ processes */
+
+/** Children fail by their exit status: cmocka lives in the parent. */
+#define CHECK(call)                                             \
+    do {                                                        \
+        struct uc_error check_err = { 0 };                      \
+        struct uc_error *err = &check_err;                      \
+        if ((call) != UC_OK) {                                  \
+            fprintf(stderr, "%s: %s\n", #call, check_err.text); \
+            _exit(1);                                           \
+        }                                                       \
+    } while (0)
+
+/** Run body(0..count-1) in processes that start at the same moment. */
+static void together(int count, void (*body)(int))
+{
+    pid_t children[PROCESSES];
+    int gate[2], status;
+    char byte;
+
+    assert_int_equal(pipe(gate), 0);
+    for (int i = 0; i < count; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0) {
+            close(gate[1]);
+            if (read(gate[0], &byte, 1) != 0)
+                _exit(2);
+            body(i);
+            _exit(0);
+        }
+    }
+    close(gate[0]);
+    close(gate[1]); /* opens the gate */
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+}
+
+/** Run body() until it has been alive for some time, then kill it; what it
+ * last reported through report(). */
+static int reports[2];
+
+static void report(int64_t number)
+{
+    if (write(reports[1], &number, sizeof number) != sizeof number)
+        _exit(3);
+}
+
+static int64_t killed_after(long microseconds, void (*body)(int64_t),
+                            int64_t from)
+{
+    struct timespec pause = { 0, microseconds * 1000 };
+    int64_t number, last = from - 1;
+    pid_t child;
+    int status;
+
+    assert_int_equal(pipe(reports), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(reports[0]);
+        body(from);
+        _exit(4); /* never done */
+    }
+    close(reports[1]);
+    /* The time counts from its first success. */
+    if (read(reports[0], &number, sizeof number) == sizeof number)
+        last = number;
+    nanosleep(&pause, NULL);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    while (read(reports[0], &number, sizeof number) == sizeof number)
+        last = number;
+    close(reports[0]);
+    return last;
+}
+
+/* ------------------------------------------------------------- profiles */
+
+static const char *shared;
+
+static struct uc_profile *open_writer(int64_t *env)
+{
+    struct uc_environment environment = sample_environment();
+    struct uc_profile *profile = NULL;
+
+    CHECK(uc_profile_open(shared, UC_PROFILE_WRITE, &profile, err));
+    CHECK(uc_profile_add_environment(profile, &environment, env, err));
+    return profile;
+}
+
+static void only_create(int index)
+{
+    int64_t env = -1;
+
+    (void)index;
+    uc_profile_close(open_writer(&env));
+    if (env != 1)
+        _exit(1);
+}
+
+enum { ROWS = 12 };
+
+static void store_rows(int index)
+{
+    int64_t env = -1;
+    struct uc_profile *profile = open_writer(&env);
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+
+    for (int i = 0; i < ROWS; i++) {
+        struct uc_measurement m = sample_measurement(1 + index * ROWS + i, 1);
+
+        m.workspace_bytes = index;
+        CHECK(uc_profile_store(profile, env, &problem, &m, err));
+    }
+    uc_profile_close(profile);
+}
+
+/** Rows 1 .. the result are there; fails on a gap. */
+static int64_t rows_in_order(void)
+{
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+    struct uc_profile_environment *list = NULL;
+    struct uc_measurement *rows = NULL;
+    struct uc_profile *profile = NULL;
+    size_t count = 0;
+
+    assert_done(uc_profile_open(shared, UC_PROFILE_READ, &profile, err));
+    assert_done(uc_profile_environments(profile, &list, &count, err));
+    if (count == 0) /* killed between creating and adding */
+        goto out;
+    assert_int_equal(count, 1);
+    assert_done(
+        uc_profile_load(profile, list[0].id, &problem, &rows, &count, err));
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(rows[i].micro_batch, i + 1);
+out:
+    free(rows);
+    free(list);
+    uc_profile_close(profile);
+    return (int64_t)count;
+}
+
+static void assert_sound(const char *path)
+{
+    sqlite3_stmt *statement = NULL;
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(statement, 0), "ok");
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
+static void concurrent_creators_make_one_profile(void **state)
+{
+    (void)state;
+    shared = in_folder("create.profile");
+    for (int i = 0; i < 5; i++) {
+        unlink(shared);
+        together(PROCESSES, only_create);
+        assert_sound(shared);
+    }
+}
+
+static void concurrent_writers_all_succeed(void **state)
+{
+    (void)state;
+    shared = in_folder("write.profile");
+    together(PROCESSES, store_rows);
+    assert_int_equal(rows_in_order(), PROCESSES * ROWS);
+    assert_sound(shared);
+}
+
+static void store_for_ever(int64_t from)
+{
+    int64_t env = -1;
+    struct uc_profile *profile = open_writer(&env);
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+
+    for (int64_t i = from;; i++) {
+        struct uc_measurement m = sample_measurement(i, 1);
+
+        CHECK(uc_profile_store(profile, env, &problem, &m, err));
+        report(i);
+    }
+}
+
+static void a_killed_writer_loses_only_what_it_had_not_stored(void **state)
+{
+    int64_t there = 0;
+
+    (void)state;
+    shared = in_folder("kill.profile");
+    for (int i = 0; i < 30; i++) {
+        int64_t last =
+            killed_after(100 + i * 397 % 5000, store_for_ever, there + 1);
+
+        there = rows_in_order();
+        /* One may have been committed and not reported. */
+        assert_in_range(there, last, last + 1);
+    }
+    assert_true(there >= 30);
+    assert_sound(shared);
+}
+
+/** Leaves a journal that must be played back. */
+static void die_in_a_transaction(int64_t from)
+{
+    sqlite3 *db = NULL;
+
+    (void)from;
+    if (sqlite3_open(shared, &db) != SQLITE_OK ||
+        sqlite3_exec(db,
+                     "PRAGMA cache_size = 2; BEGIN IMMEDIATE;"
+                     "UPDATE measurement SET micro_batch = micro_batch + 5000",
+                     NULL, NULL, NULL) != SQLITE_OK)
+        _exit(1);
+    report(1);
+    for (;;)
+        pause();
+}
+
+static void a_reader_plays_back_a_dead_writers_journal(void **state)
+{
+    static struct uc_measurement rows[3000];
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+    struct uc_profile *profile;
+    char journal[600];
+    struct stat st;
+    int64_t env = -1;
+
+    (void)state;
+    shared = in_folder("journal.profile");
+    for (int i = 0; i < 3000; i++)
+        rows[i] = sample_measurement(1 + i, 1);
+    profile = open_writer(&env);
+    assert_done(uc_profile_store_all(profile, env, &problem, rows, 3000, err));
+    uc_profile_close(profile);
+    assert_int_equal(killed_after(100, die_in_a_transaction, 1), 1);
+    snprintf(journal, sizeof journal, "%s-journal", shared);
+    assert_int_equal(stat(journal, &st), 0);
+    assert_true(st.st_size > 4096);
+    assert_int_equal(rows_in_order(), 3000);
+    assert_int_equal(stat(journal, &st), -1);
+    assert_sound(shared);
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static void write_a_plan(int index)
+{
+    struct uc_plan plan;
+
+    sample_plan(&plan);
+    plan.limit_bytes += index;
+    for (int i = 0; i < 3; i++) {
+        plan.created_at++;
+        CHECK(uc_plan_write(shared, &plan, err));
+    }
+    uc_plan_free(&plan);
+}
+
+static void concurrent_planners_lose_no_plan(void **state)
+{
+    struct uc_plan *plans = NULL;
+    size_t count = 0;
+    bool seen[PROCESSES] = { false };
+
+    (void)state;
+    shared = in_folder("write.plan");
+    together(PROCESSES, write_a_plan);
+    assert_done(uc_plans_read(shared, &plans, &count, err));
+    assert_int_equal(count, PROCESSES);
+    for (size_t i = 0; i < count; i++) {
+        int64_t index = plans[i].limit_bytes - (64 << 20);
+
+        assert_in_range(index, 0, PROCESSES - 1);
+        assert_false(seen[index]);
+        seen[index] = true;
+        assert_int_equal(plans[i].created_at, 1764460803);
+    }
+    uc_plans_free(plans, count);
+}
+
+static void plan_for_ever(int64_t from)
+{
+    struct uc_plan plan;
+
+    sample_plan(&plan);
+    for (plan.created_at = from;; plan.created_at++) {
+        CHECK(uc_plan_write(shared, &plan, err));
+        report(plan.created_at);
+    }
+}
+
+static void a_killed_planner_leaves_the_old_plan_or_the_new(void **state)
+{
+    int64_t there = 0;
+
+    (void)state;
+    shared = in_folder("kill.plan");
+    for (int i = 0; i < 30; i++) {
+        int64_t last =
+            killed_after(100 + i * 397 % 5000, plan_for_ever, there + 1);
+        struct uc_plan *plans = NULL;
+        size_t count = 0;
+
+        assert_done(uc_plans_read(shared, &plans, &count, err));
+        assert_int_equal(count, 1);
+        there = plans[0].created_at;
+        assert_in_range(there, last, last + 1);
+        uc_plans_free(plans, count);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(concurrent_creators_make_one_profile),
+        cmocka_unit_test(concurrent_writers_all_succeed),
+        cmocka_unit_test(a_killed_writer_loses_only_what_it_had_not_stored),
+        cmocka_unit_test(a_reader_plays_back_a_dead_writers_journal),
+        cmocka_unit_test(concurrent_planners_lose_no_plan),
+        cmocka_unit_test(a_killed_planner_leaves_the_old_plan_or_the_new),
+    };
+
+    /* A test that fails in a child says why by its exit status. */
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

@@ -1,0 +1,128 @@
+#include "config.h"
+
+#include "tests/db_support.h"
+
+#include "planner/report.h"
+
+#include <jansson.h>
+
+typedef enum uc_status profile_report(FILE *out, struct uc_profile *profile,
+                                      struct uc_error *err);
+
+static char *printed(profile_report *report, struct uc_profile *profile)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_done(report(out, profile, err));
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/** Two problems, three rows in the first environment, none in the second. */
+static struct uc_profile *sample_profile(void)
+{
+    struct uc_environment env = sample_environment();
+    struct uc_measurement m = sample_measurement(64, 1);
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+    struct uc_profile *profile = NULL;
+    const char *path = in_folder("report.profile");
+    int64_t id;
+
+    unlink(path);
+    assert_done(uc_profile_open(path, UC_PROFILE_WRITE, &profile, err));
+    assert_done(uc_profile_add_environment(profile, &env, &id, err));
+    assert_done(uc_profile_store(profile, id, &problem, &m, err));
+    m.kernel.algorithm = 2;
+    m.measured_at += 3600;
+    assert_done(uc_profile_store(profile, id, &problem, &m, err));
+    problem = sample_problem(UC_BACKWARD_FILTER, 192);
+    m.outcome = UC_CRASHED;
+    assert_done(uc_profile_store(profile, id, &problem, &m, err));
+    env.versions.driver[0] = '\0';
+    assert_done(uc_profile_add_environment(profile, &env, &id, err));
+    return profile;
+}
+
+static void a_table_sums_up_each_environment(void **state)
+{
+    struct uc_profile *profile = sample_profile();
+    char *text = printed(uc_report_profile_table, profile);
+
+    (void)state;
+    assert_string_equal(
+        text, "device        NVIDIA H200 (compute capability 9.0, 132 "
+              "multiprocessors, 139.7 GiB)\n"
+              "versions      cuDNN 9.19.0, CUDA 13.0, driver 580.159.04\n"
+              "dates         2025-11-30 00:00:00 to 2025-11-30 01:00:00 UTC\n"
+              "problems      2: 1 forward, 0 backward-data, 1 backward-filter; "
+              "2 tf32\n"
+              "measurements  3\n"
+              "  measured  2\n"
+              "  crashed   1\n"
+              "\n"
+              "device        NVIDIA H200 (compute capability 9.0, 132 "
+              "multiprocessors, 139.7 GiB)\n"
+              "versions      cuDNN 9.19.0, CUDA 13.0\n"
+              "problems      0: 0 forward, 0 backward-data, 0 backward-filter\n"
+              "measurements  0\n");
+    free(text);
+    uc_profile_close(profile);
+}
+
+static void json_has_outcomes_and_problems(void **state)
+{
+    struct uc_profile *profile = sample_profile();
+    char *text = printed(uc_report_profile_json, profile);
+    json_t *root = json_loads(text, 0, NULL);
+    json_t *list = json_object_get(root, "environments"), *one;
+
+    (void)state;
+    assert_int_equal(json_array_size(list), 2);
+    one = json_array_get(list, 0);
+    assert_int_equal(json_integer_value(json_object_get(one, "measurements")),
+                     3);
+    assert_int_equal(json_integer_value(json_object_get(
+                         json_object_get(one, "outcomes"), "measured")),
+                     2);
+    assert_int_equal(json_object_size(json_object_get(one, "outcomes")),
+                     UC_OUTCOMES);
+    assert_string_equal(json_string_value(json_object_get(one, "last_at")),
+                        "2025-11-30T01:00:00Z");
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(one, "problems"), 0)),
+        "backward-filter:fp32:tf32:nchw:c64:k192:i27x27:f5x5:p2x2");
+    one = json_array_get(list, 1);
+    assert_true(json_is_null(json_object_get(one, "first_at")));
+    assert_int_equal(json_array_size(json_object_get(one, "problems")), 0);
+    json_decref(root);
+    free(text);
+    uc_profile_close(profile);
+}
+
+static void a_new_profile_says_so(void **state)
+{
+    struct uc_profile *profile = NULL;
+    char *text;
+
+    (void)state;
+    assert_done(uc_profile_open(in_folder("new.profile"), UC_PROFILE_WRITE,
+                                &profile, err));
+    text = printed(uc_report_profile_table, profile);
+    assert_string_equal(text, "no measurements yet\n");
+    free(text);
+    uc_profile_close(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_table_sums_up_each_environment),
+        cmocka_unit_test(json_has_outcomes_and_problems),
+        cmocka_unit_test(a_new_profile_says_so),
+    };
+
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
