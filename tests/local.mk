@@ -66,8 +66,10 @@ cli_tests += \
 	tests/cli_networks.sh
 
 # desirable sets, workspace reuse and division
+EXTRA_DIST += tests/synthetic.h
 unit_tests += \
 	tests/desirable_build \
+	tests/plan_build \
 	tests/wd_glpk_error \
 	tests/wd_solve
 
