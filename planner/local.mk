@@ -21,9 +21,12 @@ libuc_planner_a_SOURCES = \
 	planner/timing.c planner/timing.h \
 	planner/work.c planner/work.h \
 	planner/worker.h
-# Desirable sets, WR and WD.
+# Desirable sets, WR and WD, and plans made of them.
 libuc_planner_a_SOURCES += \
+	planner/candidates.c planner/candidates.h \
 	planner/desirable.c planner/desirable.h \
+	planner/plan_build.c planner/plan_build.h \
+	planner/plan_divide.c planner/planning.h \
 	planner/sweep.c planner/sweep.h \
 	planner/wd.c planner/wd.h \
 	planner/wd_bound.c \

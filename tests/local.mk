@@ -83,8 +83,10 @@ cli_tests += \
 EXTRA_DIST += tests/cli_networks.out
 
 # desirable sets, workspace reuse and division
+EXTRA_DIST += tests/synthetic.h
 unit_tests += \
 	tests/desirable_build \
+	tests/plan_build \
 	tests/wd_glpk_error \
 	tests/wd_solve
 

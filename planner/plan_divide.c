@@ -1,0 +1,160 @@
+#include "config.h"
+
+#include "planner/plan_build.h"
+#include "planner/planning.h"
+#include "planner/wd.h"
+
+#include <stdlib.h>
+
+/** A division, and the sets it chose from. */
+struct division {
+    struct uc_wd_operation *operations;
+    struct uc_wd_result result;
+    bool solved;
+};
+
+static enum uc_status solve(const struct uc_planning *planning, bool divided,
+                            const struct uc_wd_options *options,
+                            struct division *division, struct uc_error *err)
+{
+    enum uc_status status;
+
+    division->operations =
+        calloc(planning->operation_count + 1, sizeof *division->operations);
+    if (!division->operations)
+        return uc_no_memory(err);
+    for (size_t i = 0; i < planning->operation_count; i++) {
+        const struct uc_planning_operation *op = &planning->operations[i];
+
+        division->operations[i] = (struct uc_wd_operation){
+            divided ? &op->of->set : &op->of->undivided, op->layer->repeat
+        };
+    }
+    status = uc_wd_solve(division->operations, planning->operation_count,
+                         options, &division->result, err);
+    division->solved = status == UC_OK;
+    return status;
+}
+
+static void division_free(struct division *division)
+{
+    free(division->operations);
+    uc_wd_free(&division->result);
+}
+
+/** Reads a result's choices copy by copy. */
+struct reader {
+    const struct division *division; /**< NULL: there is none */
+    size_t at;
+    int64_t used; /**< copies of choice `at` */
+};
+
+static const struct uc_configuration *peek(const struct reader *reader,
+                                           int64_t *left)
+{
+    const struct uc_wd_choice *choice;
+
+    if (!reader->division->solved)
+        return NULL;
+    choice = &reader->division->result.choices[reader->at];
+    if (choice->count - reader->used < *left)
+        *left = choice->count - reader->used;
+    return &reader->division->operations[choice->operation]
+                .set->list[choice->index];
+}
+
+static void advance(struct reader *reader, int64_t copies)
+{
+    if (!reader->division->solved)
+        return;
+    reader->used += copies;
+    if (reader->used == reader->division->result.choices[reader->at].count) {
+        reader->at++;
+        reader->used = 0;
+    }
+}
+
+/** One row of the plan for each run of copies that are alike. */
+static enum uc_status append_all(const struct uc_planning *planning,
+                                 const struct division *chosen,
+                                 const struct division *undivided,
+                                 struct uc_plan *plan, struct uc_error *err)
+{
+    struct reader of_chosen = { chosen, 0, 0 },
+                  of_undivided = { undivided, 0, 0 };
+
+    for (size_t i = 0; i < planning->operation_count; i++) {
+        const struct uc_planning_operation *op = &planning->operations[i];
+        int64_t left = op->layer->repeat;
+
+        while (left > 0) {
+            int64_t copies = left;
+            const struct uc_configuration *config = peek(&of_chosen, &copies);
+            const struct uc_configuration *whole = peek(&of_undivided, &copies);
+            enum uc_status status = uc_planning_append(
+                op, planning->network->batch, copies, config, whole, plan, err);
+
+            if (status)
+                return status;
+            advance(&of_chosen, copies);
+            advance(&of_undivided, copies);
+            left -= copies;
+        }
+    }
+    return UC_OK;
+}
+
+/** The two divisions: of everything, and of what is undivided. */
+static enum uc_status solve_both(const struct uc_planning *planning,
+                                 const struct uc_wd_options *options,
+                                 struct division *all,
+                                 struct division *undivided,
+                                 struct uc_error *err)
+{
+    enum uc_status status = solve(planning, true, options, all, err);
+    struct uc_error no_fit;
+
+    if (status)
+        return status;
+    status = solve(planning, false, options, undivided, &no_fit);
+    if (status == UC_OK || status == UC_ENOFIT)
+        return UC_OK;
+    *err = no_fit;
+    return status;
+}
+
+enum uc_status uc_planning_divide(const struct uc_planning *planning,
+                                  int64_t total_bytes, double mip_gap,
+                                  double time_limit_s, struct uc_plan *out,
+                                  struct uc_planning_proof *proof,
+                                  struct uc_error *err)
+{
+    struct uc_wd_options options = { total_bytes, mip_gap, time_limit_s };
+    struct division all = { 0 }, undivided = { 0 };
+    const struct division *chosen = &all;
+    struct uc_plan plan = { 0 };
+    size_t room = 0;
+    enum uc_status status =
+        solve_both(planning, &options, &all, &undivided, err);
+
+    if (!status) {
+        /* Within the gap either may be ahead. */
+        if (undivided.solved && undivided.result.time_ns < all.result.time_ns)
+            chosen = &undivided;
+        room = chosen->result.choice_count + undivided.result.choice_count;
+        status = uc_planning_begin(planning, UC_PLAN_WD, total_bytes, room,
+                                   &plan, err);
+    }
+    if (!status)
+        status = append_all(planning, chosen, &undivided, &plan, err);
+    if (status) {
+        uc_plan_free(&plan);
+    } else {
+        *out = plan;
+        proof->gap = all.result.gap;
+        proof->time_ran_out = all.result.time_ran_out;
+    }
+    division_free(&all);
+    division_free(&undivided);
+    return status;
+}
