@@ -34,7 +34,12 @@ LDADD = libuc-planner.a $(runtime_library) libuc-db.a libuc-common.a \
 # common
 unit_tests += \
 	tests/bytes_parse \
-	tests/error_wrap
+	tests/device_difference \
+	tests/error_wrap \
+	tests/kernel_text \
+	tests/problem_check \
+	tests/problem_text
+EXTRA_DIST += tests/problem_support.h tests/random.h
 
 # build
 cli_tests += \
