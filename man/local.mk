@@ -1,0 +1,2 @@
+dist_man_MANS += \
+	man/ucudnn-plan.1

@@ -45,6 +45,13 @@ EXTRA_DIST += tests/problem_support.h tests/random.h
 cli_tests += \
 	tests/configure_cuda.sh
 
+# documents
+cli_tests += \
+	tests/man_examples.sh \
+	tests/man_lint.sh \
+	tests/man_options.sh \
+	tests/readme_commands.sh
+
 # command line
 unit_tests += \
 	tests/opt_parse
