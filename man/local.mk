@@ -1,1 +1,3 @@
-dist_man_MANS += man/ucudnn-network.5
+dist_man_MANS += \
+	man/ucudnn-network.5 \
+	man/ucudnn-plan.1

@@ -36,11 +36,23 @@ LDADD = libuc-planner.a $(runtime_library) libuc-db.a libuc-common.a \
 # common
 unit_tests += \
 	tests/bytes_parse \
-	tests/error_wrap
+	tests/device_difference \
+	tests/error_wrap \
+	tests/kernel_text \
+	tests/problem_check \
+	tests/problem_text
+EXTRA_DIST += tests/problem_support.h tests/random.h
 
 # build
 cli_tests += \
 	tests/configure_cuda.sh
+
+# documents
+cli_tests += \
+	tests/man_examples.sh \
+	tests/man_lint.sh \
+	tests/man_options.sh \
+	tests/readme_commands.sh
 
 # command line
 unit_tests += \
