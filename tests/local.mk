@@ -74,6 +74,50 @@ unit_tests += \
 # The speed of the planner: `make bench`.
 bench_programs += tests/bench_planner
 
+# The double of the CUDA driver and of cuDNN: two shared objects, made like
+# programs since there is no libtool here. tests/double/README says more.
+EXTRA_DIST += tests/double/README
+if HAVE_CUDNN
+double_cuda = tests/double/libcuda.so.1
+double_cudnn = tests/double/libcudnn.so.9
+check_PROGRAMS += $(double_cuda) $(double_cudnn)
+tests_double_libcuda_so_1_SOURCES = \
+	tests/double/cuda_context.c \
+	tests/double/cuda_kernels.c \
+	tests/double/cuda_memory.c \
+	tests/double/cuda_stream.c \
+	tests/double/double.h \
+	tests/double/faults.c \
+	tests/double/number.c \
+	tests/double/number.h \
+	tests/double/settings.c \
+	tests/double/state.h
+tests_double_libcuda_so_1_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_libcuda_so_1_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
+tests_double_libcuda_so_1_LDFLAGS = $(AM_LDFLAGS) -shared -pthread \
+	-Wl,-soname,libcuda.so.1
+tests_double_libcuda_so_1_LDADD = -lm
+tests_double_libcudnn_so_9_SOURCES = \
+	tests/double/convolve.c \
+	tests/double/cudnn_bias.c \
+	tests/double/cudnn_convolution.c \
+	tests/double/cudnn_cost.c \
+	tests/double/cudnn_descriptor.c \
+	tests/double/cudnn_geometry.c \
+	tests/double/cudnn_handle.c \
+	tests/double/cudnn_search.c \
+	tests/double/cudnn_state.h \
+	tests/double/cudnn_tensor.c \
+	tests/double/double.h \
+	tests/double/number.c \
+	tests/double/number.h
+tests_double_libcudnn_so_9_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_libcudnn_so_9_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
+tests_double_libcudnn_so_9_LDFLAGS = $(AM_LDFLAGS) -shared \
+	-Wl,-soname,libcudnn.so.9 '-Wl,-rpath,$$ORIGIN'
+tests_double_libcudnn_so_9_LDADD = $(double_cuda) -lm
+endif
+
 # Keep this at the end.
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
