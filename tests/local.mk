@@ -116,6 +116,24 @@ tests_double_libcudnn_so_9_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
 tests_double_libcudnn_so_9_LDFLAGS = $(AM_LDFLAGS) -shared \
 	-Wl,-soname,libcudnn.so.9 '-Wl,-rpath,$$ORIGIN'
 tests_double_libcudnn_so_9_LDADD = $(double_cuda) -lm
+
+double_programs = tests/double_behaviour tests/double_convolution
+unit_tests += $(double_programs)
+double_test_sources = tests/double_support.c tests/double_support.h \
+	tests/double/number.c
+double_test_ldadd = $(double_cudnn) $(double_cuda) $(CMOCKA_LIBS) -lm
+double_test_ldflags = $(AM_LDFLAGS) -pthread \
+	-Wl,-rpath,$(abs_top_builddir)/tests/double
+tests_double_behaviour_SOURCES = tests/double_behaviour.c \
+	$(double_test_sources)
+tests_double_behaviour_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_behaviour_LDADD = $(double_test_ldadd)
+tests_double_behaviour_LDFLAGS = $(double_test_ldflags)
+tests_double_convolution_SOURCES = tests/double_convolution.c \
+	$(double_test_sources)
+tests_double_convolution_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_convolution_LDADD = $(double_test_ldadd)
+tests_double_convolution_LDFLAGS = $(double_test_ldflags)
 endif
 
 # Keep this at the end.
