@@ -2,9 +2,41 @@
 
 #include "tests/double_support.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 cudnnHandle_t double_handle;
+
+const struct shape uc_square = { "square", 2,        4,        2,
+                                 3,        1,        { 8, 8 }, { 3, 3 },
+                                 { 1, 1 }, { 1, 1 }, { 1, 1 }, false };
+
+static const char *const variables[] = {
+    "UC_DOUBLE_FAULT",         "UC_DOUBLE_DEVICES", "UC_DOUBLE_DEVICE_NAME",
+    "UC_DOUBLE_CUDNN_VERSION", "UC_DOUBLE_MEMORY",  "UC_DOUBLE_ALIGNMENT",
+    "UC_DOUBLE_MAX_ELEMENTS",  "UC_DOUBLE_EMPTY",   "UC_DOUBLE_LOG",
+};
+
+int double_fresh(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(variables); i++) {
+        unsetenv(variables[i]);
+    }
+    uc_double_reset();
+    return 0;
+}
+
+void double_with(const char *variable, const char *value)
+{
+    setenv(variable, value, 1);
+    uc_double_reset();
+}
+
+void double_expect_misuses(int misuses)
+{
+    assert_int_equal(uc_double_count(UC_DOUBLE_MISUSES), misuses);
+}
 
 void double_open(void)
 {
@@ -262,4 +294,30 @@ bool uc_case_next(const struct uc_case *c, int tensor, int index[5])
         index[d] = 0;
     }
     return false;
+}
+
+cudnnStatus_t uc_case_run_once(struct uc_case *c)
+{
+    return uc_case_run_sized(c, UC_DOUBLE_FORWARD, 1, 1, 0);
+}
+
+double uc_case_time(struct uc_case *c, enum uc_double_operation op,
+                    int algorithm, double beta)
+{
+    CUevent begin;
+    CUevent end;
+    float milliseconds;
+
+    assert_int_equal(cuEventCreate(&begin, CU_EVENT_DEFAULT), 0);
+    assert_int_equal(cuEventCreate(&end, CU_EVENT_DEFAULT), 0);
+    assert_int_equal(cuEventRecord(begin, NULL), 0);
+    assert_int_equal(uc_case_run_sized(c, op, algorithm, 1, beta), 0);
+    assert_int_equal(cuEventRecord(end, NULL), 0);
+    assert_int_equal(cuEventElapsedTime(&milliseconds, begin, end),
+                     CUDA_ERROR_NOT_READY);
+    assert_int_equal(cuEventSynchronize(end), 0);
+    assert_int_equal(cuEventElapsedTime(&milliseconds, begin, end), 0);
+    assert_int_equal(cuEventDestroy(begin), 0);
+    assert_int_equal(cuEventDestroy(end), 0);
+    return round(milliseconds * 1e6);
 }

@@ -47,6 +47,16 @@ void double_open(void);
 void double_close(void);
 extern cudnnHandle_t double_handle;
 
+/** Setup of a test: none of the double's variables, everything forgotten. */
+int double_fresh(void **state);
+/** Set a variable of the double; everything is forgotten. */
+void double_with(const char *variable, const char *value);
+/** So many misuses since then. They are told on stderr. */
+void double_expect_misuses(int misuses);
+
+/** 4 images of 8x8, 2 to 3 channels, 3x3: 13,824 multiply-adds. */
+extern const struct shape uc_square;
+
 /** Random tensors of multiples of 1/8 in [-1, 1), descriptors, no workspace. */
 void uc_case_open(struct uc_case *c, const struct shape *shape,
                   enum uc_number type, enum layout layout);
@@ -63,6 +73,11 @@ cudnnStatus_t uc_case_run(struct uc_case *c, enum uc_double_operation op,
 /** The same with exactly the workspace that it asks for. */
 cudnnStatus_t uc_case_run_sized(struct uc_case *c, enum uc_double_operation op,
                                 int algorithm, double alpha, double beta);
+/** Forward, algorithm 1, alpha 1, beta 0. */
+cudnnStatus_t uc_case_run_once(struct uc_case *c);
+/** Nanoseconds between events before and after a run. */
+double uc_case_time(struct uc_case *c, enum uc_double_operation op,
+                    int algorithm, double beta);
 /** Where an element lies. */
 size_t uc_case_place(const struct uc_case *c, int tensor, const int index[5]);
 /** The next index in a tensor's extents; false behind the last. */

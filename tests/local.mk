@@ -117,7 +117,11 @@ tests_double_libcudnn_so_9_LDFLAGS = $(AM_LDFLAGS) -shared \
 	-Wl,-soname,libcudnn.so.9 '-Wl,-rpath,$$ORIGIN'
 tests_double_libcudnn_so_9_LDADD = $(double_cuda) -lm
 
-double_programs = tests/double_behaviour tests/double_convolution
+double_programs = \
+	tests/double_behaviour \
+	tests/double_convolution \
+	tests/double_faults \
+	tests/double_numbers
 unit_tests += $(double_programs)
 double_test_sources = tests/double_support.c tests/double_support.h \
 	tests/double/number.c
@@ -134,6 +138,16 @@ tests_double_convolution_SOURCES = tests/double_convolution.c \
 tests_double_convolution_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_double_convolution_LDADD = $(double_test_ldadd)
 tests_double_convolution_LDFLAGS = $(double_test_ldflags)
+tests_double_faults_SOURCES = tests/double_faults.c \
+	$(double_test_sources)
+tests_double_faults_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_faults_LDADD = $(double_test_ldadd)
+tests_double_faults_LDFLAGS = $(double_test_ldflags)
+tests_double_numbers_SOURCES = tests/double_numbers.c \
+	$(double_test_sources)
+tests_double_numbers_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_numbers_LDADD = $(double_test_ldadd)
+tests_double_numbers_LDFLAGS = $(double_test_ldflags)
 endif
 
 # Keep this at the end.
