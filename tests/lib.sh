@@ -126,6 +126,18 @@ gpu_present()
     [ -c /dev/nvidia0 ] && [ -c /dev/nvidiactl ]
 }
 
+# double_present: whether the double of CUDA and cuDNN was built.
+double_present()
+{
+    [ -f "$abs_top_builddir/tests/double/libcudnn.so.9" ]
+}
+
+# with_double COMMAND...: with the double in place of CUDA and cuDNN.
+with_double()
+{
+    LD_LIBRARY_PATH=$abs_top_builddir/tests/double "$@"
+}
+
 # finish: the plan; a script that ends before it has failed.
 finish()
 {

@@ -105,6 +105,8 @@ unit_tests += \
 # The speed of the planner: `make bench`.
 bench_programs += tests/bench_planner
 
+include tests/double/local.mk
+
 # Keep this at the end.
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) $(test_tools)
