@@ -35,4 +35,4 @@ dist_networks_DATA = \
 	db/networks/unet3d.json \
 	db/networks/vgg16.json
 profilesdir = $(pkgdatadir)/profiles
-dist_profiles_DATA =
+dist_profiles_DATA = db/profiles/h200.profile
