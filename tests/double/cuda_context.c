@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct CUctx_st {
-    int device;
+struct CUctx_st { /* of the device with the same index */
     int retained;
     bool poisoned;
 };
@@ -60,7 +59,7 @@ CUresult uc_double_enter_context(int *device)
     if (__atomic_load_n(&current->retained, __ATOMIC_RELAXED) == 0) {
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
-    *device = current->device;
+    *device = (int)(current - contexts);
     return uc_double_poisoned(*device) ? CUDA_ERROR_ILLEGAL_ADDRESS
                                        : CUDA_SUCCESS;
 }
@@ -76,7 +75,7 @@ int uc_double_device(void)
         }
         current = context;
     }
-    return current->device;
+    return (int)(current - contexts);
 }
 
 void uc_double_poison(int device)
@@ -211,7 +210,6 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     CUresult result = enter_device(device);
 
     if (result == CUDA_SUCCESS) {
-        contexts[device].device = device;
         __atomic_add_fetch(&contexts[device].retained, 1, __ATOMIC_RELAXED);
         *context = &contexts[device];
     }

@@ -1,6 +1,7 @@
 # The double of the CUDA driver and of cuDNN: two shared objects, made like
 # programs since there is no libtool here. tests/double/README says more.
 EXTRA_DIST += tests/double/README
+cli_tests += tests/cli_bench_double.sh
 if HAVE_CUDNN
 double_cuda = tests/double/libcuda.so.1
 double_cudnn = tests/double/libcudnn.so.9

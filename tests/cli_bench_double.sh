@@ -1,0 +1,59 @@
+# bench from end to end without a GPU, on the double of CUDA and cuDNN.
+. "$abs_top_srcdir/tests/lib.sh"
+
+double_present || skip_all "built without CUDA and cuDNN headers"
+
+cat >tiny.json <<'END'
+{ "name": "tiny", "batch": 6, "dtype": "fp32", "math": "fma",
+  "layout": "nchw", "defaults": { "filter": 3, "pad": 1 },
+  "layers": { "conv1": { "in": [9, 9], "c": 3, "k": 4 },
+              "conv2": { "in": [9, 9], "c": 4, "k": 6, "stride": 2 } } }
+END
+UC_DOUBLE_LOG=$scratch/log
+export UC_DOUBLE_LOG
+
+bench()
+{
+    with_double ucudnn-plan bench "$@" tiny.json
+}
+
+expect 0 "a tiny network is measured" bench --profile p
+out_has "126 measurements in "
+ok "the double was asked" grep -q " convolution op=forward " log
+ok "no misuse of CUDA or cuDNN" test -z "$(grep ' misuse ' log)"
+
+: >log
+expect 0 "a second run has nothing left to do" bench --profile p
+ok "nothing is measured twice" test -z "$(grep ' convolution ' log)"
+
+UC_DOUBLE_FAULT='wrong:op=backward-data,algorithm=5,n=4'
+UC_DOUBLE_FAULT="$UC_DOUBLE_FAULT;crash:op=forward,algorithm=4,n=4"
+UC_DOUBLE_FAULT="$UC_DOUBLE_FAULT;write-output:algorithm=2,beta=1"
+UC_DOUBLE_FAULT="$UC_DOUBLE_FAULT;fail:op=forward,algorithm=7,n=4"
+export UC_DOUBLE_FAULT
+expect 0 "bad kernels do not end the run" bench --profile faulty
+out_has "1 wrong"
+out_has "1 out-of-bounds"
+out_has "1 crashed"
+out_has "1 failed"
+unset UC_DOUBLE_FAULT
+
+UC_DOUBLE_DEVICES=0
+export UC_DOUBLE_DEVICES
+expect 5 "no GPU" bench --profile none
+err_one_line
+UC_DOUBLE_DEVICES=2
+expect 0 "two GPUs of a kind share the work" bench --profile two --devices all
+UC_DOUBLE_DEVICE_NAME=A,B
+export UC_DOUBLE_DEVICE_NAME
+expect 5 "GPUs of different kinds are refused" \
+    bench --profile none --devices all
+err_has "differ in device name"
+unset UC_DOUBLE_DEVICES UC_DOUBLE_DEVICE_NAME
+
+UC_DOUBLE_CUDNN_VERSION=80905
+export UC_DOUBLE_CUDNN_VERSION
+expect 5 "another major version of cuDNN is refused" bench --profile none
+err_is "ucudnn-plan bench: cuDNN 80905 found, but major version 9 is needed"
+
+finish
