@@ -107,9 +107,17 @@ bench_programs += tests/bench_planner
 
 include tests/double/local.mk
 
+# on a GPU
+if HAVE_CUDNN
+gpu_programs = tests/gpu_runner
+endif
+gpu_tests += $(gpu_programs)
+tests_gpu_runner_SOURCES = tests/gpu_runner.c tests/double/number.c
+tests_gpu_runner_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+
 # Keep this at the end.
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests) $(test_tools)
+check_PROGRAMS += $(unit_tests) $(test_tools) $(gpu_programs)
 TESTS += $(unit_tests)
 else
 # Fails, and says why: unit tests that were not built have not passed.
