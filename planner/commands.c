@@ -8,6 +8,7 @@ const struct cmd *const commands[] = {
     &cmd_bench,
     &cmd_help,
     &cmd_networks,
+    &cmd_plan,
     &cmd_show,
     NULL,
 };
