@@ -60,6 +60,7 @@ ucudnn_plan_SOURCES = \
 	planner/cmd_bench.c \
 	planner/cmd_help.c \
 	planner/cmd_networks.c \
+	planner/cmd_plan.c \
 	planner/cmd_show.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c

@@ -96,6 +96,9 @@ EXTRA_DIST += tests/cli_networks.out
 
 # desirable sets, workspace reuse and division
 EXTRA_DIST += tests/synthetic.h
+test_tools += tests/profile_make
+cli_tests += \
+	tests/cli_plan.sh
 unit_tests += \
 	tests/desirable_build \
 	tests/plan_build \

@@ -1,0 +1,144 @@
+# plan: WR and WD from a profile, and everything that can be in the way.
+. "$abs_top_srcdir/tests/lib.sh"
+
+make=$abs_top_builddir/tests/profile_make
+[ -x "$make" ] || skip_all "tests/profile_make was not built"
+
+# plan OPTION...: never on a GPU.
+plan()
+{
+    ucudnn-plan plan --offline net.json "$@"
+}
+
+# no_file NAME
+no_file()
+{
+    [ ! -e "$1" ]
+}
+
+cat >net.json <<EOF
+{
+  "name": "net", "batch": 8, "dtype": "fp32", "math": "fma",
+  "layout": "nchw",
+  "layers": {
+    "stem": { "in": [16, 16], "c": 4, "k": 16, "filter": 3, "pad": 1,
+              "operations": ["forward", "backward-filter"] },
+    "body": { "in": [16, 16], "c": 16, "k": 16, "filter": 3, "pad": 1,
+              "repeat": 3 }
+  }
+}
+EOF
+ok "a profile is made" "$make" a.profile net.json power-of-two
+
+# What is asked for.
+expect 1 "a profile is needed" plan -w 64M
+err_is "ucudnn-plan plan: --profile is needed"
+err_one_line
+expect 1 "a limit is needed" plan -p a.profile
+err_is "ucudnn-plan plan: --workspace-limit or --total-workspace is needed"
+err_one_line
+for size in -1 '' 8E 64X 9999999T; do
+    expect 1 "\"$size\" is no limit" plan -p a.profile --workspace-limit "$size"
+    err_one_line
+done
+
+# WR.
+expect 0 "a limit that everything fits" plan -p a.profile -w 1G
+ok "nothing on standard error" [ ! -s err ]
+out_has "body"
+out_has "backward-filter"
+cp out table
+LC_ALL=de_DE.UTF-8 expect 0 "in any locale" plan -p a.profile -w 1G
+ok "prints the same" same table out
+expect 0 "the plan is stored" plan -p a.profile -w 1G -o a.plan --quiet
+ok "quietly" [ ! -s out ]
+expect 0 "and shows" ucudnn-plan show a.plan
+ok "as it was printed" same table out
+expect 0 "0 is a limit" plan -p a.profile -w 0 -o a.plan
+expect 0 "both are in the file" ucudnn-plan show --csv a.plan
+ok "ten operations and the header" [ "$(wc -l <out)" -eq 11 ]
+
+# WD, and both.
+expect 0 "a total" plan -p a.profile --total-workspace 1M
+expect 0 "both limits" plan -p a.profile -w 64K -t 1M -o both.plan
+cp out table
+expect 0 "make two plans" ucudnn-plan show both.plan
+ok "as they were printed" same table out
+expect 0 "the gap and a time limit" \
+    plan -p a.profile -t 300K --mip-gap 0 --time-limit 10
+
+# What does not fit.
+expect 3 "nothing fits" plan -p a.profile -w 0 --deterministic -o none.plan
+err_has "ucudnn-plan plan: net: layer \"stem\": backward-filter: no"
+err_has "the least workspace that would do is"
+err_one_line
+ok "no plan is written" no_file none.plan
+least=$(sed 's/.*would do is \([0-9]*\) bytes.*/\1/' err)
+expect 3 "one byte less does not fit" \
+    plan -p a.profile -w $((least - 1)) --deterministic
+# The stem is the first that fails; the body may need more.
+expect 3 "a total that is too small" plan -p a.profile -t 0 --deterministic
+err_has "ucudnn-plan plan: net: no division fits the total of 0 bytes"
+err_one_line
+least=$(sed 's/.*would do is \([0-9]*\) bytes.*/\1/' err)
+expect 0 "the least total fits exactly" \
+    plan -p a.profile -t "$least" --deterministic
+expect 3 "one byte less does not" \
+    plan -p a.profile -t $((least - 1)) --deterministic
+cp a.plan before.plan
+expect 3 "one of two does not fit" \
+    plan -p a.profile -w 1G -t $((least - 1)) --deterministic -o a.plan
+err_one_line
+ok "the old plan is untouched" cmp a.plan before.plan
+
+ok "a profile without backward-data" \
+    "$make" failed.profile net.json undivided fail=backward-data
+expect 3 "no kernel works" \
+    plan -p failed.profile -w 1G --policy undivided
+err_is "ucudnn-plan plan: net: layer \"body\": backward-data: no kernel works: 6 failed"
+err_one_line
+
+# What is missing.
+expect 4 "a batch that was not measured" \
+    plan -p a.profile -w 1G --batch 16 -o missing.plan
+err_has "missing: forward:fp32:fma:nchw:c4:k16:i16x16:f3x3:p1x1 micro-batch 16: 8 kernels"
+# Five problems at batch 16; backward-filter at beta 1 also at batch 8.
+err_has "a.profile lacks 50 measurements of net (--offline does not measure)"
+ok "nothing is printed" [ ! -s out ]
+ok "no plan is written" no_file missing.plan
+expect 4 "quietly" plan -p a.profile -w 1G --batch 16 --quiet
+err_one_line
+expect 4 "other arithmetic was not measured" plan -p a.profile -w 1G -m tf32 -q
+expect 4 "all sizes were not measured" plan -p a.profile -w 1G --policy all
+err_has "missing: 15 more"
+expect 0 "fewer sizes are enough" plan -p a.profile -w 1G --policy 4
+expect 0 "undivided" plan -p a.profile -w 64K --policy undivided
+
+# Environments.
+ok "a profile of two versions" \
+    "$make" two.profile net.json undivided second-environment
+expect 1 "one must be chosen" plan -p two.profile -w 1G --policy undivided
+err_is "ucudnn-plan plan: two.profile holds several environments, choose one with --environment: 1 (Test GPU, cuDNN 9.19.0, CUDA 13.0, driver 580.1), 2 (Test GPU, cuDNN 9.20.0, CUDA 13.0, driver 580.1)"
+expect 0 "the second" \
+    plan -p two.profile -w 1G --policy undivided --environment 2
+out_has "9.20.0"
+expect 1 "there is no third" \
+    plan -p two.profile -w 1G --policy undivided --environment 3
+err_has "two.profile has no environment 3, it has 1 (Test GPU"
+
+# Files.
+expect 6 "no such profile" plan -p ./none.profile -w 1G
+err_one_line
+echo text >text.profile
+expect 6 "a text file is no profile" plan -p text.profile -w 1G
+err_one_line
+cp text.profile text.plan
+expect 6 "nor is it a plan to add to" plan -p a.profile -w 1G -o text.plan
+ok "it is untouched" cmp text.profile text.plan
+expect 6 "a network that does not exist" \
+    ucudnn-plan plan no-such-network -p a.profile -w 1G --offline
+err_one_line
+chmod a-w a.profile
+expect 0 "a read-only profile" plan -p a.profile -w 1G
+
+finish
