@@ -7,6 +7,7 @@
 #include "planner/report.h"
 #include "planner/work.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,10 @@ static enum uc_status open_profile(const struct args *args, struct input *input,
         uc_data_find(UC_DATA_PROFILE, args->profile, input->profile_path,
                      sizeof input->profile_path, err);
 
+    /* One that is not there yet is measured from the start. */
+    if (!status && !args->offline && access(input->profile_path, F_OK) != 0 &&
+        errno == ENOENT)
+        return UC_OK;
     if (!status)
         status = uc_profile_open(input->profile_path, UC_PROFILE_READ,
                                  &input->profile, err);
@@ -250,6 +255,10 @@ static enum uc_status plan_measure_missing(const struct args *args,
     const char *why = cannot_measure(args, input, &options, text, sizeof text);
     enum uc_status status;
 
+    if (why && !input->profile)
+        return uc_fail(err, UC_EFILE,
+                       "%.64s is not there and cannot be measured (%s)",
+                       input->profile_path, why);
     if (why)
         return uc_fail(err, UC_EMISSING,
                        "%.64s lacks %" PRId64 " measurements of %.64s (%s)",

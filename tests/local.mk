@@ -114,7 +114,8 @@ include tests/double/local.mk
 if HAVE_CUDNN
 gpu_programs = tests/gpu_runner
 endif
-gpu_tests += $(gpu_programs)
+gpu_tests += $(gpu_programs) tests/gpu_bench.sh
+EXTRA_DIST += tests/gpu_bench.sh
 tests_gpu_runner_SOURCES = tests/gpu_runner.c tests/double/number.c
 tests_gpu_runner_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 
