@@ -193,15 +193,14 @@ static bool done_already(const struct uc_call *call)
 
 static void remember(const struct uc_call *call)
 {
-    cudnnHandle_t handle = call->handle;
+    struct uc_call *copy = malloc(sizeof *copy);
 
-    if (!handle->last) {
-        handle->last = malloc(sizeof *handle->last);
+    if (copy) {
+        *copy = *call;
     }
-    if (handle->last) {
-        *handle->last = *call;
-        handle->generation = uc_double_generation();
-    }
+    free(call->handle->last);
+    call->handle->last = copy;
+    call->handle->generation = uc_double_generation();
 }
 
 static cudnnStatus_t run(struct uc_call *call)
