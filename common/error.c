@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The functions themselves, see error.h. */
+#undef uc_fail
+#undef uc_wrap
+#undef uc_no_memory
+
 enum uc_status uc_fail(struct uc_error *err, enum uc_status status,
                        const char *format, ...)
 {

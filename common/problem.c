@@ -180,7 +180,8 @@ void uc_problem_strides(const struct uc_problem *problem, enum uc_tensor tensor,
 static bool tensor_span(const struct uc_problem *problem, enum uc_tensor tensor,
                         int64_t batch, int64_t *span)
 {
-    int64_t extents[UC_MAX_DIMS], strides[UC_MAX_DIMS], last = 0, step;
+    int64_t extents[UC_MAX_DIMS], strides[UC_MAX_DIMS] = { 0 };
+    int64_t last = 0, step;
 
     uc_problem_extents(problem, tensor, batch, extents);
     uc_problem_strides(problem, tensor, strides);

@@ -125,7 +125,7 @@ static enum uc_status read_pieces(struct uc_sql *sql, int64_t plan,
         struct uc_plan_piece *piece =
             append(&list, &count, sizeof *op->pieces, err);
 
-        status = piece == NULL ? err->status
+        status = piece == NULL ? UC_EINTERNAL
                                : read_piece(&query, op, piece, count - 1, err);
     }
     uc_sql_end(&query);
@@ -181,7 +181,8 @@ static enum uc_status read_operations(struct uc_sql *sql, int64_t id,
             append(&list, &plan->operation_count, sizeof *op, err);
 
         plan->operations = list;
-        status = op == NULL ? err->status : read_operation(&query, op, at, err);
+        status =
+            op == NULL ? UC_EINTERNAL : read_operation(&query, op, at, err);
     }
     uc_sql_end(&query);
     for (size_t i = 0; i < plan->operation_count && status == UC_OK; i++)

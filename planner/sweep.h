@@ -52,7 +52,7 @@ struct uc_sweep {
     int32_t *touched;                   /**< scratch: items with a count */
 };
 
-enum uc_status uc_sweep_start(struct uc_sweep *sweep,
+enum uc_status uc_sweep_start(struct uc_sweep *out,
                               const struct uc_candidates *candidates,
                               int64_t max_pieces, struct uc_error *err);
 void uc_sweep_end(struct uc_sweep *sweep);

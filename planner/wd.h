@@ -47,7 +47,7 @@ struct uc_wd_result {
 
 enum uc_status uc_wd_solve(const struct uc_wd_operation *operations,
                            size_t count, const struct uc_wd_options *options,
-                           struct uc_wd_result *result, struct uc_error *err);
+                           struct uc_wd_result *out, struct uc_error *err);
 void uc_wd_free(struct uc_wd_result *result);
 
 #endif

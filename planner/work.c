@@ -152,8 +152,9 @@ static enum uc_status add_problem(struct works *works,
             works->list[kept++] = works->list[i];
     }
     works->count = kept;
-    qsort(works->list + from, kept - from, sizeof *works->list,
-          by_falling_size);
+    if (kept > from)
+        qsort(works->list + from, kept - from, sizeof *works->list,
+              by_falling_size);
     free(rows);
     return UC_OK;
 }
