@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64, MAX_REFERENCES = 3 };
 
 static const double start_timeout_s = 120;
 
@@ -28,7 +28,7 @@ struct seat {
 };
 
 struct run {
-    struct uc_profile *profile;
+    struct uc_profile *profile; /**< open once the workers are ready */
     const struct uc_bench_options *options;
     struct uc_bench_summary *summary;
     struct uc_environment environment;
@@ -212,10 +212,23 @@ static bool keep_unsettled(struct seat *seat)
     return kept > 0;
 }
 
+static enum uc_status settle_all_lost(struct run *run, struct seat *seat,
+                                      enum uc_outcome outcome,
+                                      const char *reason, struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+    char whole[UC_REASON_TEXT];
+
+    snprintf(whole, sizeof whole, "before its first kernel: %.150s", reason);
+    for (size_t i = 0; i < seat->work.kernel_count && status == UC_OK; i++)
+        status = settle_lost(run, seat, i, outcome, whole, err);
+    return status;
+}
+
 /**
  * The worker died or hung: blame the kernel it had announced, or, when it
- * had not come to the first, the whole work (its reference did it). Then go
- * on with a fresh worker.
+ * had not come to the first, its reference, which is then another one. Then
+ * go on with a fresh worker.
  */
 static enum uc_status recover(struct run *run, struct seat *seat, bool hung,
                               struct uc_error *err)
@@ -233,16 +246,13 @@ static enum uc_status recover(struct run *run, struct seat *seat, bool hung,
     else
         snprintf(reason, sizeof reason, "%s",
                  seat->error.status != UC_OK ? seat->error.text : how);
-    if (seat->started >= 0) {
+    for (size_t i = 0; i < seat->work.kernel_count; i++)
+        progressed = progressed || seat->done[i];
+    if (seat->started >= 0)
         status =
             settle_lost(run, seat, (size_t)seat->started, outcome, reason, err);
-    } else if (!progressed) {
-        char whole[sizeof reason + 32];
-
-        snprintf(whole, sizeof whole, "before its first kernel: %s", reason);
-        for (size_t i = 0; i < seat->work.kernel_count && status == UC_OK; i++)
-            status = settle_lost(run, seat, i, outcome, whole, err);
-    }
+    else if (!progressed && ++seat->work.skip_references > MAX_REFERENCES)
+        status = settle_all_lost(run, seat, outcome, reason, err);
     seat->error.status = UC_OK;
     if (status == UC_OK)
         status = start_seat(run, seat, device, &ignored, err);
@@ -326,7 +336,7 @@ static int64_t kernels_in(const struct uc_work *list, size_t count)
     return total;
 }
 
-enum uc_status uc_bench_run(struct uc_profile *profile,
+enum uc_status uc_bench_run(const char *path,
                             const struct uc_network_operation *operations,
                             const int64_t *batches, size_t count,
                             const struct uc_policy *policy,
@@ -341,14 +351,15 @@ enum uc_status uc_bench_run(struct uc_profile *profile,
     if (run == NULL)
         return uc_no_memory(err);
     *summary = (struct uc_bench_summary){ 0 };
-    run->profile = profile;
     run->options = options;
     run->summary = summary;
     if ((status = start_seats(run, err)) != UC_OK ||
-        (status = uc_profile_add_environment(profile, &run->environment,
+        (status = uc_profile_open(path, UC_PROFILE_WRITE, &run->profile,
+                                  err)) != UC_OK ||
+        (status = uc_profile_add_environment(run->profile, &run->environment,
                                              &summary->environment, err)) !=
             UC_OK ||
-        (status = uc_work_list(profile, summary->environment, operations,
+        (status = uc_work_list(run->profile, summary->environment, operations,
                                batches, count, policy, options->remeasure,
                                &list, &run->count, err)) != UC_OK)
         goto out;
@@ -361,6 +372,7 @@ enum uc_status uc_bench_run(struct uc_profile *profile,
     summary->elapsed_s = uc_progress_elapsed(&run->progress);
 out:
     stop_seats(run);
+    uc_profile_close(run->profile);
     free(run);
     free(list);
     return status;

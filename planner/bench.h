@@ -37,11 +37,12 @@ struct uc_bench_summary {
 };
 
 /**
- * Measure what the operations (each with its batch) need under the policy
- * and the profile does not have. Stops early, without error, when the time
- * budget is used up: summary->left tells.
+ * Into the profile at `path`, which is created when missing (but not before
+ * a GPU is found), measure what the operations (each with its batch) need under
+ * the policy and the profile does not have. Stops early, without error, when
+ * the time budget is used up: summary->left tells.
  */
-enum uc_status uc_bench_run(struct uc_profile *profile,
+enum uc_status uc_bench_run(const char *path,
                             const struct uc_network_operation *operations,
                             const int64_t *batches, size_t count,
                             const struct uc_policy *policy,

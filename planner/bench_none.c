@@ -9,7 +9,7 @@ static enum uc_status refuse(struct uc_error *err)
                    "and cannot measure");
 }
 
-enum uc_status uc_bench_run(struct uc_profile *profile,
+enum uc_status uc_bench_run(const char *path,
                             const struct uc_network_operation *operations,
                             const int64_t *batches, size_t count,
                             const struct uc_policy *policy,
@@ -17,7 +17,7 @@ enum uc_status uc_bench_run(struct uc_profile *profile,
                             struct uc_bench_summary *summary,
                             struct uc_error *err)
 {
-    (void)profile, (void)operations, (void)batches, (void)count;
+    (void)path, (void)operations, (void)batches, (void)count;
     (void)policy, (void)options, (void)summary;
     return refuse(err);
 }

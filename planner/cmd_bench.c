@@ -231,7 +231,6 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     const struct args *args = options;
     struct operations all = { 0 };
     struct uc_bench_summary summary;
-    struct uc_profile *profile = NULL;
     enum uc_status status;
 
     if (args->profile == NULL)
@@ -240,15 +239,11 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (status == UC_OK && args->dry_run) {
         status = dry_run(args, &all, err);
     } else if (status == UC_OK) {
-        status =
-            uc_profile_open(args->profile, UC_PROFILE_WRITE, &profile, err);
-        if (status == UC_OK)
-            status = uc_bench_run(profile, all.list, all.batches, all.count,
-                                  &args->policy, &args->bench, &summary, err);
+        status = uc_bench_run(args->profile, all.list, all.batches, all.count,
+                              &args->policy, &args->bench, &summary, err);
         if (status == UC_OK && !args->bench.quiet)
             print_summary(&summary);
     }
-    uc_profile_close(profile);
     free_operations(&all);
     return status;
 }

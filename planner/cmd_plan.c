@@ -267,12 +267,12 @@ static enum uc_status plan_measure_missing(const struct args *args,
                        input->network.name, why);
     uc_profile_close(input->profile);
     input->profile = NULL;
-    status = uc_profile_open(input->profile_path, UC_PROFILE_WRITE,
-                             &input->profile, err);
+    status = uc_bench_run(input->profile_path, input->operations,
+                          input->batches, input->operation_count,
+                          &args->planning.policy, &options, &summary, err);
     if (!status)
-        status = uc_bench_run(input->profile, input->operations, input->batches,
-                              input->operation_count, &args->planning.policy,
-                              &options, &summary, err);
+        status = uc_profile_open(input->profile_path, UC_PROFILE_READ,
+                                 &input->profile, err);
     if (status)
         return status;
     measured.environment = summary.environment;

@@ -2,6 +2,8 @@
 
 #include "planner/gpu.h"
 
+#include "common/bytes.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -149,7 +151,7 @@ enum uc_status uc_gpu_wait(struct uc_gpu *gpu, struct uc_error *err)
                                   : uc_gpu_fail(gpu, "kernel", result, err);
 }
 
-int64_t uc_gpu_free_bytes(struct uc_gpu *gpu)
+static int64_t free_bytes(struct uc_gpu *gpu)
 {
     size_t available = 0, total = 0;
 
@@ -176,6 +178,7 @@ enum uc_status uc_gpu_reserve(struct uc_gpu *gpu, struct uc_buffer *buffer,
 
     if (buffer->base == 0 || buffer->capacity_bytes < bytes) {
         size_t room = (size_t)bytes + 2 * GUARD_BYTES + ALIGN_BYTES;
+        char asked[UC_BYTES_TEXT], available[UC_BYTES_TEXT];
 
         if (buffer->base != 0)
             gpu->cuda.MemFree(buffer->base);
@@ -183,11 +186,11 @@ enum uc_status uc_gpu_reserve(struct uc_gpu *gpu, struct uc_buffer *buffer,
         result = gpu->cuda.MemAlloc(&buffer->base, room);
         if (result == CUDA_ERROR_OUT_OF_MEMORY) {
             buffer->base = 0;
+            uc_bytes_print(bytes, asked);
+            uc_bytes_print(free_bytes(gpu), available);
             return uc_fail(err, UC_ENOFIT,
-                           "out of device memory: %lld MiB asked for, %lld "
-                           "MiB free",
-                           (long long)(bytes >> 20),
-                           (long long)(uc_gpu_free_bytes(gpu) >> 20));
+                           "out of device memory: %s asked for, %s free", asked,
+                           available);
         }
         if (result != CUDA_SUCCESS) {
             buffer->base = 0;

@@ -46,9 +46,6 @@ enum uc_status uc_gpu_open(struct uc_gpu *gpu, int index, struct uc_error *err);
 enum uc_status uc_gpu_reserve(struct uc_gpu *gpu, struct uc_buffer *buffer,
                               int64_t bytes, struct uc_error *err);
 
-/** What reserve could give at most, were every listed buffer released. */
-int64_t uc_gpu_free_bytes(struct uc_gpu *gpu);
-
 /** *intact is false when something wrote into a guard zone. */
 enum uc_status uc_gpu_check_guards(struct uc_gpu *gpu,
                                    const struct uc_buffer *buffer, bool *intact,

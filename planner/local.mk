@@ -39,6 +39,8 @@ libuc_planner_a_SOURCES += \
 	planner/bench.c \
 	planner/gpu.c \
 	planner/measure.c \
+	planner/reference.c \
+	planner/trial.c planner/trial.h \
 	planner/worker.c
 planner_inc = planner/gpu_kernels.ptx.inc
 BUILT_SOURCES += $(planner_inc)

@@ -3,35 +3,13 @@
 #include "planner/measure.h"
 
 #include "planner/timing.h"
-#include "runtime/runner.h"
+#include "planner/trial.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { SEED_X = 1, SEED_W = 2, SEED_Y = 3, SEED_PRIOR = 4 };
-
-/** A problem at one size with its buffers: the one measured, or the
-    reference it is compared with. */
-struct bench {
-    struct uc_measure_session *session;
-    struct uc_problem problem;
-    struct uc_runner *runner;
-    struct uc_buffer *x, *w, *y;
-    bool has_reference;
-};
-
-static struct uc_buffer *buffer_of(const struct bench *b, enum uc_tensor tensor)
-{
-    return tensor == UC_X ? b->x : tensor == UC_W ? b->w : b->y;
-}
-
-static enum uc_dtype type_of(const struct uc_problem *p, enum uc_tensor tensor)
-{
-    return tensor == UC_X ? p->x_type : tensor == UC_W ? p->w_type : p->y_type;
-}
 
 double uc_measure_tolerance(const struct uc_problem *problem)
 {
@@ -50,145 +28,9 @@ double uc_measure_tolerance(const struct uc_problem *problem)
     double math = tolerances[problem->math];
     /* The result is rounded to the output's type whatever the math. */
     enum uc_tensor out = uc_operation_output(problem->operation);
-    double rounding = tolerances[coarsest[type_of(problem, out)]];
+    double rounding = tolerances[coarsest[uc_trial_type(problem, out)]];
 
     return math > rounding ? math : rounding;
-}
-
-static enum uc_status fill_tensor(struct bench *b, enum uc_tensor tensor,
-                                  enum uc_dtype rounding, int64_t micro_batch,
-                                  struct uc_error *err)
-{
-    struct uc_gpu *gpu = &b->session->gpu;
-    struct uc_buffer *buffer = buffer_of(b, tensor);
-    static const uint64_t seeds[] = {
-        [UC_X] = SEED_X, [UC_W] = SEED_W, [UC_Y] = SEED_Y
-    };
-    enum uc_status status;
-    int64_t bytes;
-
-    if ((status = uc_problem_tensor_bytes(&b->problem, tensor, micro_batch,
-                                          &bytes, err)) != UC_OK ||
-        (status = uc_gpu_reserve(gpu, buffer, bytes, err)) != UC_OK)
-        return status;
-    return uc_gpu_fill(gpu, buffer, type_of(&b->problem, tensor), rounding,
-                       seeds[tensor], err);
-}
-
-/** Descriptors, buffers and random inputs; values rounded as `like` has. */
-static enum uc_status prepare(struct bench *b, const struct uc_problem *like,
-                              int64_t micro_batch, struct uc_error *err)
-{
-    enum uc_status status = uc_runner_create(
-        &b->session->gpu.cudnn, &b->problem, micro_batch, &b->runner, err);
-
-    for (int t = UC_X; status == UC_OK && t <= UC_Y; t++)
-        status =
-            fill_tensor(b, (enum uc_tensor)t, type_of(like, (enum uc_tensor)t),
-                        micro_batch, err);
-    return status;
-}
-
-static cudnnStatus_t run(struct bench *b, const struct uc_kernel *kernel,
-                         bool accumulate, size_t workspace_bytes)
-{
-    static const float ones[] = { 0, 1 };
-    static const double double_ones[] = { 0, 1 };
-    bool wide = b->problem.x_type == UC_FP64;
-    const void *one = wide ? (const void *)&double_ones[1] : &ones[1];
-    const void *zero = wide ? (const void *)&double_ones[0] : &ones[0];
-    struct uc_tensors tensors = { (void *)b->x->data, (void *)b->w->data,
-                                  (void *)b->y->data };
-
-    return uc_runner_run(
-        b->runner, b->session->gpu.handle, kernel, one, &tensors,
-        accumulate ? one : zero,
-        workspace_bytes > 0 ? (void *)b->session->workspace.data : NULL,
-        workspace_bytes);
-}
-
-/** NaN everywhere; where a strided tensor has gaps, random data instead,
-    since nothing will ever be written there. */
-static enum uc_status clear_output(struct bench *b, bool accumulate,
-                                   struct uc_error *err)
-{
-    struct uc_gpu *gpu = &b->session->gpu;
-    enum uc_tensor out = uc_operation_output(b->problem.operation);
-    const struct uc_tensor_layout *layout = out == UC_X   ? &b->problem.x
-                                            : out == UC_Y ? &b->problem.y
-                                                          : &b->problem.w;
-
-    if (accumulate || layout->kind == UC_STRIDED)
-        return uc_gpu_fill(gpu, buffer_of(b, out), type_of(&b->problem, out),
-                           type_of(&b->problem, out), SEED_PRIOR, err);
-    return uc_gpu_poison(gpu, buffer_of(b, out), err);
-}
-
-/* Reference --------------------------------------------------------------*/
-
-/** The first FMA kernel that runs computes the reference. */
-static enum uc_status run_reference(struct bench *b, struct uc_error *err)
-{
-    static const int order[] = { 1, 0, 3, 2, 4, 5, 6, 7 };
-    struct uc_measure_session *s = b->session;
-    int count = uc_legacy_algorithm_count(b->problem.operation);
-
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        struct uc_kernel kernel = { UC_API_LEGACY, order[i], UC_MATH_FMA };
-        size_t bytes;
-        enum uc_status status;
-
-        if (order[i] >= count ||
-            uc_runner_workspace(b->runner, s->gpu.handle, &kernel, &bytes) ||
-            (int64_t)bytes > s->max_workspace_bytes ||
-            uc_gpu_reserve(&s->gpu, &s->workspace, (int64_t)bytes, err))
-            continue;
-        if ((status = clear_output(b, false, err)) != UC_OK)
-            return status;
-        if (run(b, &kernel, false, bytes) != CUDNN_STATUS_SUCCESS)
-            continue;
-        b->has_reference = true;
-        return uc_gpu_wait(&s->gpu, err);
-    }
-    return UC_OK;
-}
-
-/**
- * Compute the strict result into session->reference. fp32 problems share
- * their inputs with it, others have copies of the same values in fp32.
- */
-static enum uc_status make_reference(struct bench *measured,
-                                     int64_t micro_batch, struct uc_error *err)
-{
-    struct uc_measure_session *s = measured->session;
-    struct bench ref = { .session = s, .problem = measured->problem };
-    struct uc_problem *p = &ref.problem;
-    enum uc_dtype type = p->x_type == UC_FP64 ? UC_FP64 : UC_FP32;
-    bool shared = p->x_type == type && p->w_type == type && p->y_type == type;
-    enum uc_status status;
-
-    p->x_type = p->w_type = p->y_type = p->compute_type = type;
-    p->math = UC_MATH_FMA;
-    ref.x = shared ? &s->x : &s->rx;
-    ref.w = shared ? &s->w : &s->rw;
-    ref.y = shared ? &s->y : &s->ry;
-    switch (uc_operation_output(p->operation)) {
-    case UC_X:
-        ref.x = &s->reference;
-        break;
-    case UC_W:
-        ref.w = &s->reference;
-        break;
-    case UC_Y:
-        ref.y = &s->reference;
-        break;
-    }
-    status = prepare(&ref, &measured->problem, micro_batch, err);
-    if (status == UC_OK)
-        status = run_reference(&ref, err);
-    measured->has_reference = ref.has_reference;
-    uc_runner_free(ref.runner);
-    return status;
 }
 
 /* One kernel -------------------------------------------------------------*/
@@ -207,40 +49,42 @@ static bool is_unsupported(cudnnStatus_t status)
     return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
 }
 
-static enum uc_status compare(struct bench *b, bool accumulate, double *error,
-                              struct uc_error *err)
+static enum uc_status compare(struct uc_trial *b, bool accumulate,
+                              double *error, struct uc_error *err)
 {
     enum uc_tensor out = uc_operation_output(b->problem.operation);
-    enum uc_dtype type = type_of(&b->problem, out);
-    const struct uc_buffer *buffer = buffer_of(b, out);
+    enum uc_dtype type = uc_trial_type(&b->problem, out);
+    const struct uc_buffer *buffer = uc_trial_buffer(b, out);
     struct uc_measure_session *s = b->session;
 
-    if (!b->has_reference) /* against itself: finds NaN, nothing else */
+    if (b->reference ==
+        UC_REFERENCE_NONE) /* against itself: finds NaN, nothing else */
         return uc_gpu_compare(&s->gpu, buffer, type, buffer, type, 0, error,
                               err);
     return uc_gpu_compare(&s->gpu, buffer, type, &s->reference,
                           type == UC_FP64 ? UC_FP64 : UC_FP32,
-                          accumulate ? SEED_PRIOR : 0, error, err);
+                          accumulate ? UC_SEED_PRIOR : 0, error, err);
 }
 
 /** Run once, checked. *fit tells whether the kernel may be timed. */
-static enum uc_status check_kernel(struct bench *b, bool accumulate,
+static enum uc_status check_kernel(struct uc_trial *b, bool accumulate,
                                    struct uc_measurement *m, bool *fit,
                                    struct uc_error *err)
 {
     struct uc_measure_session *s = b->session;
     struct uc_buffer *out =
-        buffer_of(b, uc_operation_output(b->problem.operation));
+        uc_trial_buffer(b, uc_operation_output(b->problem.operation));
     bool out_intact, workspace_intact;
     enum uc_status status;
     cudnnStatus_t result;
     double error;
 
     *fit = false;
-    if ((status = clear_output(b, accumulate, err)) != UC_OK ||
+    if ((status = uc_trial_clear(b, accumulate, err)) != UC_OK ||
         (status = uc_gpu_poison(&s->gpu, &s->workspace, err)) != UC_OK)
         return status;
-    result = run(b, &m->kernel, accumulate, (size_t)m->workspace_bytes);
+    result =
+        uc_trial_run(b, &m->kernel, accumulate, (size_t)m->workspace_bytes);
     if (result != CUDNN_STATUS_SUCCESS) {
         set_outcome(m, is_unsupported(result) ? UC_UNSUPPORTED : UC_FAILED,
                     s->gpu.cudnn.GetErrorString(result));
@@ -257,11 +101,13 @@ static enum uc_status check_kernel(struct bench *b, bool accumulate,
         (status = uc_gpu_check_guards(&s->gpu, &s->workspace, &workspace_intact,
                                       err)) != UC_OK)
         return status;
-    m->error = b->has_reference && !isnan(error) ? error : -1;
+    m->error = b->reference != UC_REFERENCE_NONE && !isnan(error) ? error : -1;
     if (!out_intact || !workspace_intact) {
         set_outcome(m, UC_OUT_OF_BOUNDS,
                     out_intact ? "wrote outside its workspace"
                                : "wrote outside its output");
+    } else if (b->reference == UC_REFERENCE_DISPUTED) {
+        set_outcome(m, UC_WRONG, "no two kernels in a row agree");
     } else if (!(error <= uc_measure_tolerance(&b->problem))) {
         snprintf(m->reason, sizeof m->reason, "relative L2 error %.3g", error);
         m->outcome = UC_WRONG;
@@ -280,7 +126,7 @@ static double now_ns(void)
 }
 
 struct timed_call {
-    struct bench *bench;
+    struct uc_trial *bench;
     const struct uc_measurement *m;
 };
 
@@ -288,11 +134,11 @@ static enum uc_status issue(struct timed_call *call, int calls,
                             struct uc_error *err)
 {
     const struct uc_measurement *m = call->m;
-    struct bench *b = call->bench;
+    struct uc_trial *b = call->bench;
 
     for (int i = 0; i < calls; i++) {
-        cudnnStatus_t status =
-            run(b, &m->kernel, m->accumulate, (size_t)m->workspace_bytes);
+        cudnnStatus_t status = uc_trial_run(b, &m->kernel, m->accumulate,
+                                            (size_t)m->workspace_bytes);
 
         if (status != CUDNN_STATUS_SUCCESS)
             return uc_fail(err, UC_EDEVICE, "cuDNN: %s",
@@ -334,7 +180,7 @@ static enum uc_status sample(void *context, bool lead, int samples, int calls,
 }
 
 /** `best_ns`: the fastest kernel of no larger workspace; 0: none yet. */
-static enum uc_status measure_kernel(struct bench *b, int64_t best_ns,
+static enum uc_status measure_kernel(struct uc_trial *b, int64_t best_ns,
                                      struct uc_measurement *m,
                                      struct uc_error *err)
 {
@@ -389,7 +235,7 @@ static int by_workspace(const void *a, const void *b)
     return left->index < right->index ? -1 : 1;
 }
 
-static void query_workspace(struct bench *b, struct entry *entry)
+static void query_workspace(struct uc_trial *b, struct entry *entry)
 {
     struct uc_measure_session *s = b->session;
     struct uc_measurement *m = &entry->m;
@@ -408,7 +254,7 @@ static void query_workspace(struct bench *b, struct entry *entry)
     }
 }
 
-static enum uc_status measure_entries(struct bench *b, struct entry *entries,
+static enum uc_status measure_entries(struct uc_trial *b, struct entry *entries,
                                       size_t count,
                                       const struct uc_measure_events *events,
                                       struct uc_error *err)
@@ -440,16 +286,18 @@ enum uc_status uc_measure_work(struct uc_measure_session *session,
                                const struct uc_measure_events *events,
                                struct uc_error *err)
 {
-    struct bench b = { .session = session,
-                       .problem = work->problem,
-                       .x = &session->x,
-                       .w = &session->w,
-                       .y = &session->y };
+    struct uc_trial b = { .session = session,
+                          .problem = work->problem,
+                          .x = &session->x,
+                          .w = &session->w,
+                          .y = &session->y };
     struct entry entries[UC_WORK_KERNELS];
-    enum uc_status status = prepare(&b, &b.problem, work->micro_batch, err);
+    enum uc_status status =
+        uc_trial_prepare(&b, &b.problem, work->micro_batch, err);
 
     if (status == UC_OK)
-        status = make_reference(&b, work->micro_batch, err);
+        status = uc_reference_make(&b, work->micro_batch, work->skip_references,
+                                   err);
     if (status != UC_OK)
         goto out;
     memset(entries, 0, sizeof entries);

@@ -5,9 +5,10 @@
  *
  * A kernel is first run once on random inputs into a poisoned output and a
  * poisoned workspace, both between guard zones, and compared with a strict
- * reference (an FMA kernel of cuDNN in fp32, or fp64 for fp64 data, on the
- * same values). Then it is timed: device events around back-to-back calls,
- * several samples, until the median is steady.
+ * reference: an FMA kernel of cuDNN in fp32, or fp64 for fp64 data, on the
+ * same values, with which a second such kernel agrees. Then it is timed: device
+ * events around back-to-back calls, several samples, until the median is
+ * steady.
  *
  * Kernels are taken by growing workspace. One that is slower than
  * UC_CUT_OFF_FACTOR times another of no larger workspace can be in no best
@@ -34,6 +35,7 @@ struct uc_measure_session {
     struct uc_buffer x, w, y;    /**< the problem's own tensors */
     struct uc_buffer rx, rw, ry; /**< the reference's, when types differ */
     struct uc_buffer reference;  /**< its result */
+    struct uc_buffer second;     /**< another kernel's, that must agree */
     struct uc_buffer workspace;
 };
 

@@ -29,6 +29,8 @@ struct uc_work {
     int64_t micro_batch;
     struct uc_work_kernel kernels[UC_WORK_KERNELS]; /**< beta 0 before 1 */
     size_t kernel_count;                            /**< >= 1 */
+    int skip_references; /**< 0 at first; how many took down their worker
+                              when they computed the reference */
 };
 
 /**

@@ -1,0 +1,68 @@
+/**
+ * @file trial.h
+ * A trial: one problem at one micro-batch size on the GPU, with its
+ * descriptors, random inputs and buffers.
+ *
+ * Owner:   buffers are the session's; uc_runner_free() the runner.
+ * Errors:  as uc_gpu's.
+ * Threads: one.
+ */
+#ifndef UC_PLANNER_TRIAL_H
+#define UC_PLANNER_TRIAL_H
+
+#include "planner/measure.h"
+#include "runtime/runner.h"
+
+/** What the result in session->reference is worth. */
+enum uc_reference {
+    UC_REFERENCE_NONE,    /**< no strict kernel works */
+    UC_REFERENCE_ALONE,   /**< only one does */
+    UC_REFERENCE_AGREED,  /**< a second one computed the same */
+    UC_REFERENCE_DISPUTED /**< several work, no two in a row agree */
+};
+
+/** A problem at one size with its buffers: the one measured, or the
+    reference it is compared with. */
+struct uc_trial {
+    struct uc_measure_session *session;
+    struct uc_problem problem;
+    struct uc_runner *runner;
+    struct uc_buffer *x, *w, *y;
+    enum uc_reference reference;
+};
+
+enum { UC_SEED_X = 1, UC_SEED_W, UC_SEED_Y, UC_SEED_PRIOR };
+
+struct uc_buffer *uc_trial_buffer(const struct uc_trial *trial,
+                                  enum uc_tensor tensor);
+enum uc_dtype uc_trial_type(const struct uc_problem *problem,
+                            enum uc_tensor tensor);
+
+/**
+ * Descriptors, buffers and random inputs; values are rounded to the types of
+ * `like`, so that two trials of different types compute the same.
+ */
+enum uc_status uc_trial_prepare(struct uc_trial *trial,
+                                const struct uc_problem *like,
+                                int64_t micro_batch, struct uc_error *err);
+
+/**
+ * Poison the output with NaN. Where nothing will be written (gaps of a
+ * strided tensor) or `accumulate` adds to it: the values of UC_SEED_PRIOR.
+ */
+enum uc_status uc_trial_clear(struct uc_trial *trial, bool accumulate,
+                              struct uc_error *err);
+
+/** Enqueue one call, alpha 1, beta 1 or 0, in the session's workspace. */
+cudnnStatus_t uc_trial_run(struct uc_trial *trial,
+                           const struct uc_kernel *kernel, bool accumulate,
+                           size_t workspace_bytes);
+
+/**
+ * The strict result of the same values into session->reference; what it is
+ * worth into measured->reference. The first `skip` kernels are left out.
+ */
+enum uc_status uc_reference_make(struct uc_trial *measured, int64_t micro_batch,
+                                 int skip, struct uc_error *err);
+
+#endif
