@@ -33,8 +33,8 @@ for math in fma tf32 "fp16 --layout nhwc" "bf16 --layout nhwc"; do
 done
 
 expect 0 "plan measures what is missing" \
-    ucudnn-plan plan small.json --profile new --workspace-limit 1M
+    ucudnn-plan plan small.json --profile new.profile --workspace-limit 1M
 expect 0 "and only once" \
-    ucudnn-plan plan small.json --profile new --workspace-limit 1M --offline
+    ucudnn-plan plan small.json --profile new.profile --workspace-limit 1M --offline
 
 finish
