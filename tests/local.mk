@@ -68,8 +68,11 @@ unit_tests += \
 	tests/db_hostile \
 	tests/db_size \
 	tests/plan_store \
+	tests/profile_manual \
 	tests/profile_store \
 	tests/sql_open
+cli_tests += \
+	tests/man_profile.sh
 
 # reports
 unit_tests += \
