@@ -5,12 +5,7 @@
 #include <string.h>
 
 const struct cmd *const commands[] = {
-    &cmd_bench,
-    &cmd_help,
-    &cmd_networks,
-    &cmd_plan,
-    &cmd_show,
-    NULL,
+    &cmd_bench, &cmd_help, &cmd_networks, &cmd_plan, &cmd_show, NULL,
 };
 
 const struct cmd *command_find(const char *name)
