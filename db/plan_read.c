@@ -50,19 +50,17 @@ const struct uc_sql_format uc_plan_format = {
     .statement_count = UC_PLAN_STATEMENTS,
 };
 
-/** A growing array: room for one more entry of `size` bytes, zeroed. */
-static void *append(void **list, size_t *count, size_t size,
-                    struct uc_error *err)
+/** A growing array: one more entry of `size` bytes, zeroed; NULL without
+ * memory. */
+static void *append(void **list, size_t *count, size_t size)
 {
     void *grown = *list;
 
     /* Doubled at each power of two. */
     if ((*count & (*count - 1)) == 0)
         grown = realloc(*list, (*count == 0 ? 1 : 2 * *count) * size);
-    if (grown == NULL) {
-        uc_no_memory(err);
+    if (grown == NULL)
         return NULL;
-    }
     *list = grown;
     grown = (char *)grown + (*count)++ * size;
     memset(grown, 0, size);
@@ -122,10 +120,9 @@ static enum uc_status read_pieces(struct uc_sql *sql, int64_t plan,
     }
     while (status == UC_OK &&
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
-        struct uc_plan_piece *piece =
-            append(&list, &count, sizeof *op->pieces, err);
+        struct uc_plan_piece *piece = append(&list, &count, sizeof *op->pieces);
 
-        status = piece == NULL ? UC_EINTERNAL
+        status = piece == NULL ? uc_no_memory(err)
                                : read_piece(&query, op, piece, count - 1, err);
     }
     uc_sql_end(&query);
@@ -178,11 +175,11 @@ static enum uc_status read_operations(struct uc_sql *sql, int64_t id,
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
         size_t at = plan->operation_count;
         struct uc_plan_operation *op =
-            append(&list, &plan->operation_count, sizeof *op, err);
+            append(&list, &plan->operation_count, sizeof *op);
 
         plan->operations = list;
-        status =
-            op == NULL ? UC_EINTERNAL : read_operation(&query, op, at, err);
+        status = op == NULL ? uc_no_memory(err)
+                            : read_operation(&query, op, at, err);
     }
     uc_sql_end(&query);
     for (size_t i = 0; i < plan->operation_count && status == UC_OK; i++)
@@ -261,13 +258,13 @@ static enum uc_status read_all(struct uc_sql *sql, struct uc_plan **plans,
     status = uc_sql_query(sql, UC_PLAN_ALL, "reading plans", &query, err);
     while (status == UC_OK &&
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
-        struct uc_plan *plan = append(&list, count, sizeof *plan, err);
+        struct uc_plan *plan = append(&list, count, sizeof *plan);
         struct uc_plan_totals totals;
         int64_t id;
 
         *plans = list;
         if (plan == NULL) {
-            status = err->status;
+            status = uc_no_memory(err);
             break;
         }
         status = read_header(&query, plan, &totals, &id, err);

@@ -277,7 +277,7 @@ static enum uc_status check_size(struct uc_sql *sql, struct uc_error *err)
     if (status == UC_OK && stat(sql->path, &st) != 0)
         status =
             uc_fail(err, UC_EFILE, PATH ": %s", sql->path, strerror(errno));
-    if (status == UC_OK && st.st_size / page_bytes < pages)
+    if (status == UC_OK && (page_bytes < 1 || st.st_size / page_bytes < pages))
         status = uc_sql_malformed(sql, err, "the file is cut off");
     return status;
 }
