@@ -5,7 +5,6 @@
 #include "planner/sweep.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /** A configuration before its runs have their final place. */
 struct draft {
@@ -52,7 +51,8 @@ static bool append(struct drafts *drafts, struct draft draft,
               sizeof *drafts->runs))
         return false;
     draft.run = drafts->run_count;
-    memcpy(drafts->runs + draft.run, runs, draft.run_count * sizeof *runs);
+    for (size_t i = 0; i < draft.run_count; i++)
+        drafts->runs[draft.run + i] = runs[i];
     drafts->run_count = run_count;
     drafts->list[drafts->count++] = draft;
     return true;
@@ -212,8 +212,8 @@ static enum uc_status publish(const struct drafts *drafts,
     for (size_t i = 0; i < drafts->count; i++) {
         const struct draft *draft = &drafts->list[i];
 
-        memcpy(runs, drafts->runs + draft->run,
-               draft->run_count * sizeof *runs);
+        for (size_t j = 0; j < draft->run_count; j++)
+            runs[j] = drafts->runs[draft->run + j];
         set->list[i] =
             (struct uc_configuration){ .workspace_bytes =
                                            draft->workspace_bytes,

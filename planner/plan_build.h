@@ -46,7 +46,7 @@ void uc_planning_free(struct uc_planning *planning);
 
 /** WR: each operation may use `limit_bytes`. */
 enum uc_status uc_planning_reuse(const struct uc_planning *planning,
-                                 int64_t limit_bytes, struct uc_plan *plan,
+                                 int64_t limit_bytes, struct uc_plan *out,
                                  struct uc_error *err);
 
 /** How sure a division is. */
@@ -61,7 +61,7 @@ struct uc_planning_proof {
  */
 enum uc_status uc_planning_divide(const struct uc_planning *planning,
                                   int64_t total_bytes, double mip_gap,
-                                  double time_limit_s, struct uc_plan *plan,
+                                  double time_limit_s, struct uc_plan *out,
                                   struct uc_planning_proof *proof,
                                   struct uc_error *err);
 

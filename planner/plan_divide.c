@@ -6,51 +6,53 @@
 
 #include <stdlib.h>
 
-/** A division, and the sets it chose from. */
+/** A division of everything, or of what is undivided only. */
 struct division {
-    struct uc_wd_operation *operations;
-    struct uc_wd_result result;
+    bool divided;
     bool solved;
+    struct uc_wd_result result;
 };
 
-static enum uc_status solve(const struct uc_planning *planning, bool divided,
+static const struct uc_desirable *set_of(
+    const struct uc_planning_operation *operation, bool divided)
+{
+    return divided ? &operation->of->set : &operation->of->undivided;
+}
+
+static enum uc_status solve(const struct uc_planning *planning,
                             const struct uc_wd_options *options,
                             struct division *division, struct uc_error *err)
 {
+    size_t count = planning->operation_count;
+    struct uc_wd_operation *operations = calloc(count + 1, sizeof *operations);
     enum uc_status status;
 
-    division->operations =
-        calloc(planning->operation_count + 1, sizeof *division->operations);
-    if (!division->operations)
+    if (!operations)
         return uc_no_memory(err);
-    for (size_t i = 0; i < planning->operation_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct uc_planning_operation *op = &planning->operations[i];
 
-        division->operations[i] = (struct uc_wd_operation){
-            divided ? &op->of->set : &op->of->undivided, op->layer->repeat
-        };
+        operations[i].set = set_of(op, division->divided);
+        operations[i].repeat = op->layer->repeat;
     }
-    status = uc_wd_solve(division->operations, planning->operation_count,
-                         options, &division->result, err);
+    status = uc_wd_solve(operations, count, options, &division->result, err);
     division->solved = status == UC_OK;
+    free(operations);
     return status;
-}
-
-static void division_free(struct division *division)
-{
-    free(division->operations);
-    uc_wd_free(&division->result);
 }
 
 /** Reads a result's choices copy by copy. */
 struct reader {
-    const struct division *division; /**< NULL: there is none */
+    const struct division *division;
     size_t at;
     int64_t used; /**< copies of choice `at` */
 };
 
-static const struct uc_configuration *peek(const struct reader *reader,
-                                           int64_t *left)
+/** What the next copies of the operation take; NULL when unsolved. *left is
+ * lowered to how many of them are alike. */
+static const struct uc_configuration *peek(
+    const struct reader *reader, const struct uc_planning_operation *op,
+    int64_t *left)
 {
     const struct uc_wd_choice *choice;
 
@@ -59,8 +61,7 @@ static const struct uc_configuration *peek(const struct reader *reader,
     choice = &reader->division->result.choices[reader->at];
     if (choice->count - reader->used < *left)
         *left = choice->count - reader->used;
-    return &reader->division->operations[choice->operation]
-                .set->list[choice->index];
+    return &set_of(op, reader->division->divided)->list[choice->index];
 }
 
 static void advance(struct reader *reader, int64_t copies)
@@ -89,8 +90,10 @@ static enum uc_status append_all(const struct uc_planning *planning,
 
         while (left > 0) {
             int64_t copies = left;
-            const struct uc_configuration *config = peek(&of_chosen, &copies);
-            const struct uc_configuration *whole = peek(&of_undivided, &copies);
+            const struct uc_configuration *config =
+                peek(&of_chosen, op, &copies);
+            const struct uc_configuration *whole =
+                peek(&of_undivided, op, &copies);
             enum uc_status status = uc_planning_append(
                 op, planning->network->batch, copies, config, whole, plan, err);
 
@@ -111,12 +114,12 @@ static enum uc_status solve_both(const struct uc_planning *planning,
                                  struct division *undivided,
                                  struct uc_error *err)
 {
-    enum uc_status status = solve(planning, true, options, all, err);
+    enum uc_status status = solve(planning, options, all, err);
     struct uc_error no_fit;
 
     if (status)
         return status;
-    status = solve(planning, false, options, undivided, &no_fit);
+    status = solve(planning, options, undivided, &no_fit);
     if (status == UC_OK || status == UC_ENOFIT)
         return UC_OK;
     *err = no_fit;
@@ -130,7 +133,7 @@ enum uc_status uc_planning_divide(const struct uc_planning *planning,
                                   struct uc_error *err)
 {
     struct uc_wd_options options = { total_bytes, mip_gap, time_limit_s };
-    struct division all = { 0 }, undivided = { 0 };
+    struct division all = { .divided = true }, undivided = { 0 };
     const struct division *chosen = &all;
     struct uc_plan plan = { 0 };
     size_t room = 0;
@@ -154,7 +157,7 @@ enum uc_status uc_planning_divide(const struct uc_planning *planning,
         proof->gap = all.result.gap;
         proof->time_ran_out = all.result.time_ran_out;
     }
-    division_free(&all);
-    division_free(&undivided);
+    uc_wd_free(&all.result);
+    uc_wd_free(&undivided.result);
     return status;
 }

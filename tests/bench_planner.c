@@ -75,7 +75,7 @@ static struct uc_micro *synthetic_rows(double macs, double image_bytes,
             int64_t tiles = (sizes[i] + tile - 1) / tile;
             double images = (double)(tiles * tile);
 
-            rows[at++] = (struct uc_micro){
+            rows[at] = (struct uc_micro){
                 .size = sizes[i],
                 .workspace_bytes = (int64_t)(fixed + bytes * images) / 16 * 16,
                 .time_ns = (int64_t)((start + speed * images) *
@@ -83,6 +83,7 @@ static struct uc_micro *synthetic_rows(double macs, double image_bytes,
                 .spread_ns = 200,
                 .kernel = (int)at
             };
+            at++;
         }
     }
     return rows;

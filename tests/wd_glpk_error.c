@@ -14,10 +14,10 @@ static int calls, code_to_return;
 
 /* In place of the library's: what it does when something is badly wrong, or
  * a failure that it reports. */
-int glp_simplex(glp_prob *lp, const glp_smcp *parameters)
+int glp_simplex(glp_prob *P, const glp_smcp *parm)
 {
-    (void)lp;
-    (void)parameters;
+    (void)P;
+    (void)parm;
     calls++;
     if (code_to_return)
         return code_to_return;
