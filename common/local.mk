@@ -5,4 +5,5 @@ libuc_common_a_SOURCES = \
 	common/error.c common/error.h \
 	common/kernel.c common/kernel.h \
 	common/problem.c common/problem.h \
+	common/problem_canonical.c \
 	common/problem_text.c

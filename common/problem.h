@@ -156,6 +156,15 @@ void uc_problem_print(const struct uc_problem *problem,
 enum uc_status uc_problem_parse(const char *text, struct uc_problem *problem,
                                 struct uc_error *err);
 
+/**
+ * One form for all descriptions of the same computation on the same memory,
+ * for looking problems up: 1-D becomes 2-D with H = 1; a layout is named when
+ * it is packed, NCHW when both names fit; strides of extent 1 do not count
+ * (they become 0, so the result is no longer fit for uc_problem_check()).
+ * Every byte is determined: memcmp() compares.
+ */
+void uc_problem_canonical(struct uc_problem *problem);
+
 /** Equal in every field. */
 bool uc_problem_equal(const struct uc_problem *a, const struct uc_problem *b);
 

@@ -3,6 +3,7 @@
 #include "planner/gpu.h"
 
 #include "common/bytes.h"
+#include "runtime/describe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,54 +33,6 @@ enum uc_status uc_gpu_fail(struct uc_gpu *gpu, const char *what,
                    words);
 }
 
-/** "NVRM version: ... Kernel Module  580.159.04 ..." gives the number. */
-static void read_driver_version(char *version, size_t size)
-{
-    FILE *file = fopen("/sys/module/nvidia/version", "r");
-    char line[256];
-
-    version[0] = '\0';
-    if (file != NULL) {
-        if (fgets(line, sizeof line, file) != NULL)
-            snprintf(version, size, "%.*s", (int)strcspn(line, " \n"), line);
-        fclose(file);
-        return;
-    }
-    file = fopen("/proc/driver/nvidia/version", "r");
-    if (file == NULL)
-        return;
-    if (fgets(line, sizeof line, file) != NULL)
-        for (char *word = strtok(line, " \n"); word != NULL;
-             word = strtok(NULL, " \n"))
-            if (word[0] >= '0' && word[0] <= '9' && strchr(word, '.')) {
-                snprintf(version, size, "%s", word);
-                break;
-            }
-    fclose(file);
-}
-
-static CUresult describe(struct uc_gpu *gpu, CUdevice device)
-{
-    struct uc_device *d = &gpu->environment.device;
-    int major = 0, minor = 0;
-    size_t memory = 0;
-    CUresult result;
-
-    if ((result = gpu->cuda.DeviceGetName(d->name, sizeof d->name, device)) ||
-        (result = gpu->cuda.DeviceGetAttribute(
-             &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device)) ||
-        (result = gpu->cuda.DeviceGetAttribute(
-             &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)) ||
-        (result = gpu->cuda.DeviceGetAttribute(
-             &d->multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-             device)) ||
-        (result = gpu->cuda.DeviceTotalMem(&memory, device)))
-        return result;
-    d->compute_capability = major * 10 + minor;
-    d->memory_bytes = (int64_t)memory;
-    return gpu->cuda.DriverGetVersion(&gpu->environment.versions.cuda);
-}
-
 static enum uc_status open_device(struct uc_gpu *gpu, int index,
                                   struct uc_error *err)
 {
@@ -95,7 +48,8 @@ static enum uc_status open_device(struct uc_gpu *gpu, int index,
         return uc_fail(err, UC_EDEVICE, "no GPU %d: there are %d", index,
                        gpu->device_count);
     if ((result = gpu->cuda.DeviceGet(&device, index)) ||
-        (result = describe(gpu, device)) ||
+        (result = uc_describe_device(&gpu->cuda, device,
+                                     &gpu->environment.device)) ||
         (result = gpu->cuda.DevicePrimaryCtxRetain(&gpu->context, device)) ||
         (result = gpu->cuda.CtxSetCurrent(gpu->context)) ||
         (result =
@@ -133,9 +87,7 @@ enum uc_status uc_gpu_open(struct uc_gpu *gpu, int index, struct uc_error *err)
         (status = uc_cudnn_open(&gpu->cudnn, err)) != UC_OK ||
         (status = load_kernels(gpu, err)) != UC_OK)
         return status;
-    gpu->environment.versions.cudnn = (int)gpu->cudnn.GetVersion();
-    read_driver_version(gpu->environment.versions.driver,
-                        sizeof gpu->environment.versions.driver);
+    uc_describe_versions(&gpu->cuda, &gpu->cudnn, &gpu->environment.versions);
     if ((result = gpu->cudnn.Create(&gpu->handle)) ||
         (result = gpu->cudnn.SetStream(gpu->handle, gpu->stream)))
         return uc_fail(err, UC_EDEVICE, "cuDNN does not start: %s",

@@ -108,3 +108,14 @@ enum uc_status uc_cudnn_open(struct uc_cudnn *cudnn, struct uc_error *err)
                          cudnn->GetVersion(), CUDNN_MAJOR);
     return status;
 }
+
+enum uc_status uc_cudnn_attach(struct uc_cudnn *cudnn, struct uc_error *err)
+{
+    /* By name also when it was opened with RTLD_LOCAL; else whatever comes
+     * behind us, which is how a differently named copy is found. */
+    void *library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
+
+    return resolve(library != NULL ? library : RTLD_NEXT, "the loaded cuDNN",
+                   cudnn_symbols, sizeof cudnn_symbols / sizeof *cudnn_symbols,
+                   cudnn, err);
+}

@@ -45,7 +45,9 @@
     X(ModuleLoadData)         \
     X(ModuleGetFunction)      \
     X(LaunchKernel)           \
-    X(GetErrorString)
+    X(GetErrorString)         \
+    X(CtxGetDevice)           \
+    X(StreamIsCapturing)
 
 #define UC_CUDNN_FUNCTIONS(X)                    \
     X(GetVersion)                                \
@@ -69,7 +71,23 @@
     X(GetConvolutionBackwardFilterWorkspaceSize) \
     X(ConvolutionForward)                        \
     X(ConvolutionBackwardData)                   \
-    X(ConvolutionBackwardFilter)
+    X(ConvolutionBackwardFilter)                 \
+    X(GetStream)                                 \
+    X(GetTensorNdDescriptor)                     \
+    X(GetFilterNdDescriptor)                     \
+    X(GetConvolutionNdDescriptor)                \
+    X(GetConvolutionGroupCount)                  \
+    X(GetConvolutionMathType)                    \
+    X(GetConvolutionForwardAlgorithm_v7)         \
+    X(GetConvolutionBackwardDataAlgorithm_v7)    \
+    X(GetConvolutionBackwardFilterAlgorithm_v7)  \
+    X(FindConvolutionForwardAlgorithm)           \
+    X(FindConvolutionBackwardDataAlgorithm)      \
+    X(FindConvolutionBackwardFilterAlgorithm)    \
+    X(FindConvolutionForwardAlgorithmEx)         \
+    X(FindConvolutionBackwardDataAlgorithmEx)    \
+    X(FindConvolutionBackwardFilterAlgorithmEx)  \
+    X(ConvolutionBiasActivationForward)
 
 struct uc_cuda {
 #define UC_MEMBER(name) __typeof__(cu##name) *name;
@@ -91,5 +109,11 @@ enum uc_status uc_cuda_open(struct uc_cuda *cuda, struct uc_error *err);
  * found cuDNN in.
  */
 enum uc_status uc_cudnn_open(struct uc_cudnn *cudnn, struct uc_error *err);
+
+/**
+ * The cuDNN that this process has loaded already, however it did; for a
+ * library that stands in front of it. Never loads one.
+ */
+enum uc_status uc_cudnn_attach(struct uc_cudnn *cudnn, struct uc_error *err);
 
 #endif

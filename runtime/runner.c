@@ -9,8 +9,7 @@ struct uc_runner {
     enum uc_operation operation;
     cudnnTensorDescriptor_t x, y;
     cudnnFilterDescriptor_t w;
-    cudnnConvolutionDescriptor_t convolution;
-    enum uc_math math; /**< what `convolution` is set to */
+    cudnnConvolutionDescriptor_t convolution[UC_MATHS];
 };
 
 static const cudnnDataType_t data_types[UC_DTYPES] = {
@@ -82,7 +81,8 @@ static cudnnStatus_t set_filter(const struct uc_cudnn *cudnn,
 
 static cudnnStatus_t set_convolution(const struct uc_cudnn *cudnn,
                                      cudnnConvolutionDescriptor_t descriptor,
-                                     const struct uc_problem *problem)
+                                     const struct uc_problem *problem,
+                                     cudnnMathType_t math)
 {
     int pad[UC_MAX_DIMS], stride[UC_MAX_DIMS], dilation[UC_MAX_DIMS], dims;
     cudnnStatus_t status;
@@ -99,8 +99,21 @@ static cudnnStatus_t set_convolution(const struct uc_cudnn *cudnn,
         status =
             cudnn->SetConvolutionGroupCount(descriptor, (int)problem->groups);
     if (status == CUDNN_STATUS_SUCCESS)
-        status = cudnn->SetConvolutionMathType(descriptor,
-                                               math_types[problem->math]);
+        status = cudnn->SetConvolutionMathType(descriptor, math);
+    return status;
+}
+
+/** One for each math, so that a runner never changes once it is made. */
+static cudnnStatus_t create_convolutions(struct uc_runner *r,
+                                         const struct uc_problem *problem)
+{
+    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+
+    for (int math = 0; math < UC_MATHS && !status; math++)
+        if (!(status =
+                  r->cudnn->CreateConvolutionDescriptor(&r->convolution[math])))
+            status = set_convolution(r->cudnn, r->convolution[math], problem,
+                                     math_types[math]);
     return status;
 }
 
@@ -116,17 +129,15 @@ enum uc_status uc_runner_create(const struct uc_cudnn *cudnn,
         return uc_no_memory(err);
     r->cudnn = cudnn;
     r->operation = problem->operation;
-    r->math = problem->math;
     if ((status = cudnn->CreateTensorDescriptor(&r->x)) ||
         (status = cudnn->CreateTensorDescriptor(&r->y)) ||
         (status = cudnn->CreateFilterDescriptor(&r->w)) ||
-        (status = cudnn->CreateConvolutionDescriptor(&r->convolution)) ||
         (status = set_tensor(cudnn, r->x, problem, UC_X, micro_batch,
                              problem->x_type)) ||
         (status = set_tensor(cudnn, r->y, problem, UC_Y, micro_batch,
                              problem->y_type)) ||
         (status = set_filter(cudnn, r->w, problem)) ||
-        (status = set_convolution(cudnn, r->convolution, problem))) {
+        (status = create_convolutions(r, problem))) {
         uc_runner_free(r);
         return uc_fail(err, UC_EDEVICE, "cuDNN refuses a descriptor: %s",
                        cudnn->GetErrorString(status));
@@ -139,8 +150,10 @@ void uc_runner_free(struct uc_runner *runner)
 {
     if (runner == NULL)
         return;
-    if (runner->convolution != NULL)
-        runner->cudnn->DestroyConvolutionDescriptor(runner->convolution);
+    for (int math = 0; math < UC_MATHS; math++)
+        if (runner->convolution[math] != NULL)
+            runner->cudnn->DestroyConvolutionDescriptor(
+                runner->convolution[math]);
     if (runner->w != NULL)
         runner->cudnn->DestroyFilterDescriptor(runner->w);
     if (runner->y != NULL)
@@ -150,70 +163,55 @@ void uc_runner_free(struct uc_runner *runner)
     free(runner);
 }
 
-static cudnnStatus_t set_math(struct uc_runner *r, enum uc_math math)
-{
-    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
-
-    if (math != r->math)
-        status =
-            r->cudnn->SetConvolutionMathType(r->convolution, math_types[math]);
-    if (status == CUDNN_STATUS_SUCCESS)
-        r->math = math;
-    return status;
-}
-
-cudnnStatus_t uc_runner_workspace(struct uc_runner *runner,
+cudnnStatus_t uc_runner_workspace(const struct uc_runner *runner,
                                   cudnnHandle_t handle,
                                   const struct uc_kernel *kernel, size_t *bytes)
 {
     const struct uc_cudnn *cudnn = runner->cudnn;
-    struct uc_runner *r = runner;
-    cudnnStatus_t status = set_math(r, kernel->math);
+    const struct uc_runner *r = runner;
+    cudnnConvolutionDescriptor_t convolution = r->convolution[kernel->math];
 
-    if (status != CUDNN_STATUS_SUCCESS)
-        return status;
     switch (r->operation) {
     case UC_FORWARD:
         return cudnn->GetConvolutionForwardWorkspaceSize(
-            handle, r->x, r->w, r->convolution, r->y,
+            handle, r->x, r->w, convolution, r->y,
             (cudnnConvolutionFwdAlgo_t)kernel->algorithm, bytes);
     case UC_BACKWARD_DATA:
         return cudnn->GetConvolutionBackwardDataWorkspaceSize(
-            handle, r->w, r->y, r->convolution, r->x,
+            handle, r->w, r->y, convolution, r->x,
             (cudnnConvolutionBwdDataAlgo_t)kernel->algorithm, bytes);
     default:
         return cudnn->GetConvolutionBackwardFilterWorkspaceSize(
-            handle, r->x, r->y, r->convolution, r->w,
+            handle, r->x, r->y, convolution, r->w,
             (cudnnConvolutionBwdFilterAlgo_t)kernel->algorithm, bytes);
     }
 }
 
-cudnnStatus_t uc_runner_run(struct uc_runner *runner, cudnnHandle_t handle,
+cudnnStatus_t uc_runner_run(const struct uc_runner *runner,
+                            cudnnHandle_t handle,
                             const struct uc_kernel *kernel, const void *alpha,
                             const struct uc_tensors *tensors, const void *beta,
                             void *workspace, size_t workspace_bytes)
 {
     const struct uc_cudnn *cudnn = runner->cudnn;
     const struct uc_tensors *t = tensors;
-    struct uc_runner *r = runner;
-    cudnnStatus_t status = set_math(r, kernel->math);
+    const struct uc_runner *r = runner;
+    cudnnConvolutionDescriptor_t convolution = r->convolution[kernel->math];
 
-    if (status != CUDNN_STATUS_SUCCESS)
-        return status;
     switch (r->operation) {
     case UC_FORWARD:
         return cudnn->ConvolutionForward(
-            handle, alpha, r->x, t->x, r->w, t->w, r->convolution,
+            handle, alpha, r->x, t->x, r->w, t->w, convolution,
             (cudnnConvolutionFwdAlgo_t)kernel->algorithm, workspace,
             workspace_bytes, beta, r->y, t->y);
     case UC_BACKWARD_DATA:
         return cudnn->ConvolutionBackwardData(
-            handle, alpha, r->w, t->w, r->y, t->y, r->convolution,
+            handle, alpha, r->w, t->w, r->y, t->y, convolution,
             (cudnnConvolutionBwdDataAlgo_t)kernel->algorithm, workspace,
             workspace_bytes, beta, r->x, t->x);
     default:
         return cudnn->ConvolutionBackwardFilter(
-            handle, alpha, r->x, t->x, r->y, t->y, r->convolution,
+            handle, alpha, r->x, t->x, r->y, t->y, convolution,
             (cudnnConvolutionBwdFilterAlgo_t)kernel->algorithm, workspace,
             workspace_bytes, beta, r->w, t->w);
     }

@@ -10,7 +10,7 @@
  *          which takes NULL. It keeps a pointer to the cuDNN table.
  * Errors:  creation UC_EDEVICE, UC_EINTERNAL. Queries and runs return
  *          cuDNN's own status: no text is made on the call path.
- * Threads: a runner is used by one thread at a time.
+ * Threads: a runner does not change once it is made; any thread may use it.
  */
 #ifndef UC_RUNTIME_RUNNER_H
 #define UC_RUNTIME_RUNNER_H
@@ -27,7 +27,7 @@ enum uc_status uc_runner_create(const struct uc_cudnn *cudnn,
 void uc_runner_free(struct uc_runner *runner);
 
 /** Workspace that cuDNN asks for now; a plan's stored size is no promise. */
-cudnnStatus_t uc_runner_workspace(struct uc_runner *runner,
+cudnnStatus_t uc_runner_workspace(const struct uc_runner *runner,
                                   cudnnHandle_t handle,
                                   const struct uc_kernel *kernel,
                                   size_t *bytes);
@@ -41,7 +41,8 @@ struct uc_tensors {
  * Enqueue output = alpha * operation + beta * output on the handle's stream.
  * alpha and beta point to a float, or to a double for fp64 data.
  */
-cudnnStatus_t uc_runner_run(struct uc_runner *runner, cudnnHandle_t handle,
+cudnnStatus_t uc_runner_run(const struct uc_runner *runner,
+                            cudnnHandle_t handle,
                             const struct uc_kernel *kernel, const void *alpha,
                             const struct uc_tensors *tensors, const void *beta,
                             void *workspace, size_t workspace_bytes);

@@ -1,0 +1,34 @@
+#include "config.h"
+
+#include "runtime/execute.h"
+
+static const float float_one = 1;
+static const double double_one = 1;
+
+cudnnStatus_t uc_execute(const struct uc_entry *entry, cudnnHandle_t handle,
+                         const void *alpha, const struct uc_tensors *tensors,
+                         const void *beta, void *workspace,
+                         size_t workspace_bytes, bool *started)
+{
+    const void *one = entry->key.x_type == UC_FP64 ? (const void *)&double_one
+                                                   : (const void *)&float_one;
+    struct uc_tensors at = *tensors;
+
+    *started = false;
+    for (size_t i = 0; i < entry->step_count; i++) {
+        const struct uc_step *step = &entry->steps[i];
+
+        for (int64_t n = 0; n < step->count; n++) {
+            cudnnStatus_t status = uc_runner_run(
+                step->runner, handle, &step->kernel, alpha, &at,
+                step->accumulate ? one : beta, workspace, workspace_bytes);
+
+            if (status != CUDNN_STATUS_SUCCESS)
+                return status;
+            *started = true;
+            at.x = (char *)at.x + step->x_bytes;
+            at.y = (char *)at.y + step->y_bytes;
+        }
+    }
+    return CUDNN_STATUS_SUCCESS;
+}

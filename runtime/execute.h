@@ -1,0 +1,27 @@
+/**
+ * @file execute.h
+ * Running a planned operation: its micro-batches in order, on the caller's
+ * handle, stream and tensors.
+ *
+ * Units:   *_bytes are bytes.
+ * Owner:   borrows everything.
+ * Errors:  cuDNN's status.
+ * Threads: any; entries are not changed.
+ */
+#ifndef UC_RUNTIME_EXECUTE_H
+#define UC_RUNTIME_EXECUTE_H
+
+#include "runtime/table.h"
+
+/**
+ * Run a prepared entry. alpha and beta are the caller's; pieces that
+ * accumulate take 1 for beta. *started tells whether anything may have been
+ * enqueued: when it is false after a failure, nothing has happened and the
+ * call can still pass through.
+ */
+cudnnStatus_t uc_execute(const struct uc_entry *entry, cudnnHandle_t handle,
+                         const void *alpha, const struct uc_tensors *tensors,
+                         const void *beta, void *workspace,
+                         size_t workspace_bytes, bool *started);
+
+#endif

@@ -1,0 +1,227 @@
+#include "config.h"
+
+#include "runtime/session.h"
+
+#include "common/log.h"
+#include "runtime/describe.h"
+#include "runtime/settings.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { MAX_DEVICES = 64, ALIGNMENT = 16 };
+
+static struct uc_session session;
+static bool usable;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/** By device, for each plan whether it may be used; NULL: not judged yet. */
+static _Atomic(bool *) allowed[MAX_DEVICES];
+static pthread_mutex_t allowed_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void write_stats(void)
+{
+    uc_stats_write(session.table);
+}
+
+static void open_plan(const struct uc_settings *settings)
+{
+    struct uc_error err;
+
+    if (settings->plan == NULL)
+        return;
+    if (uc_cuda_open(&session.cuda, &err) != UC_OK ||
+        uc_table_open(settings->plan, &session.table, &err) != UC_OK) {
+        session.table = NULL;
+        uc_log(UC_LOG_WARNING, "no plan is followed: %s", err.text);
+        return;
+    }
+    uc_log(UC_LOG_INFO, "following the plan %s", settings->plan);
+}
+
+static void open_session(void)
+{
+    const struct uc_settings *settings = uc_settings_get();
+    struct uc_error err;
+
+    usable = uc_cudnn_attach(&session.cudnn, &err) == UC_OK;
+    if (!usable) {
+        uc_log(UC_LOG_ERROR, "%s", err.text);
+        return;
+    }
+    if (settings->disable)
+        return;
+    open_plan(settings);
+    if (settings->stats != NULL)
+        atexit(write_stats);
+}
+
+struct uc_session *uc_session_get(void)
+{
+    pthread_once(&once, open_session);
+    return usable ? &session : NULL;
+}
+
+/* Which plans this device may use ------------------------------------------*/
+
+/** NULL: may be used; else the field that differs. */
+static const char *judge(const struct uc_plan *plan,
+                         const struct uc_environment *here)
+{
+    enum uc_match match = uc_settings_get()->match;
+    const char *difference = NULL;
+
+    if (match != UC_MATCH_ANY)
+        difference =
+            uc_device_difference(&plan->environment.device, &here->device);
+    if (difference == NULL && match == UC_MATCH_EXACT &&
+        plan->environment.versions.cudnn != here->versions.cudnn)
+        difference = "cudnn version";
+    return difference;
+}
+
+/** Once a device: compare it with every plan. */
+static bool *judge_all(CUdevice device)
+{
+    size_t count;
+    const struct uc_plan *plans = uc_table_plans(session.table, &count);
+    bool *list = calloc(count + 1, sizeof *list);
+    struct uc_environment here = { 0 };
+
+    if (list == NULL ||
+        uc_describe_device(&session.cuda, device, &here.device) ||
+        uc_describe_versions(&session.cuda, &session.cudnn, &here.versions)) {
+        free(list);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *difference = judge(&plans[i], &here);
+
+        list[i] = difference == NULL;
+        if (difference != NULL)
+            uc_log(UC_LOG_WARNING,
+                   "the plan of %s is not used on GPU %d: it differs in %s",
+                   plans[i].network, (int)device, difference);
+    }
+    return list;
+}
+
+static const bool *allowed_here(void)
+{
+    CUdevice device;
+    bool *list;
+
+    if (session.cuda.CtxGetDevice(&device) != CUDA_SUCCESS || device < 0 ||
+        device >= MAX_DEVICES)
+        return NULL;
+    list = atomic_load_explicit(&allowed[device], memory_order_acquire);
+    if (list != NULL)
+        return list;
+    pthread_mutex_lock(&allowed_lock);
+    list = atomic_load_explicit(&allowed[device], memory_order_acquire);
+    if (list == NULL) {
+        list = judge_all(device);
+        atomic_store_explicit(&allowed[device], list, memory_order_release);
+    }
+    pthread_mutex_unlock(&allowed_lock);
+    return list;
+}
+
+/* Finding ----------------------------------------------------------------*/
+
+/** A call, and what it turned out to be. */
+struct lookup {
+    struct uc_problem problem;
+    int64_t batch;
+    bool known; /**< problem and batch are set */
+};
+
+static struct uc_entry *miss(const struct lookup *l, enum uc_miss reason,
+                             int64_t detail, const char *why)
+{
+    if (uc_stats_on())
+        uc_stats_missed(session.table, l->known ? &l->problem : NULL, l->batch,
+                        reason, detail, why);
+    return NULL;
+}
+
+static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
+{
+    const char *why =
+        uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
+                          &l->problem, &l->batch);
+    struct uc_entry *entry;
+    const bool *usable_plans;
+    size_t count;
+
+    l->known = why == NULL;
+    if (!l->known)
+        return miss(l, UC_MISS_CALLER, 0, why);
+    entry = uc_table_find(session.table, &l->problem, l->batch);
+    if (entry == NULL)
+        return miss(l, UC_MISS_NOT_PLANNED, 0, NULL);
+    usable_plans = allowed_here();
+    while (entry != NULL &&
+           (usable_plans == NULL ||
+            !usable_plans[entry->plan - uc_table_plans(session.table, &count)]))
+        entry = entry->next_copy;
+    if (entry == NULL)
+        return miss(l, UC_MISS_DEVICE, 0, NULL);
+    if (uc_entry_prepare(entry, &session.cudnn, call->handle) != UC_ENTRY_READY)
+        return miss(l, UC_MISS_REFUSED, 0, "when prepared");
+    return entry;
+}
+
+struct uc_entry *uc_session_find(const struct uc_call *call)
+{
+    struct lookup l;
+
+    return session.table == NULL ? NULL : find(call, &l);
+}
+
+/** Under capture a first run could load modules, which capture forbids. */
+static bool is_capturing(cudnnHandle_t handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    cudaStream_t stream = NULL;
+
+    return session.cudnn.GetStream(handle, &stream) == CUDNN_STATUS_SUCCESS &&
+           session.cuda.StreamIsCapturing((CUstream)stream, &status) ==
+               CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+struct uc_entry *uc_session_admit(const struct uc_call *call,
+                                  const struct uc_tensors *tensors,
+                                  size_t workspace_bytes)
+{
+    struct lookup l;
+    struct uc_entry *entry;
+
+    if (session.table == NULL || (entry = find(call, &l)) == NULL)
+        return NULL;
+    if ((int64_t)workspace_bytes < entry->workspace_bytes)
+        return miss(&l, UC_MISS_WORKSPACE,
+                    entry->workspace_bytes - (int64_t)workspace_bytes, NULL);
+    if (((uintptr_t)tensors->x | (uintptr_t)tensors->w |
+         (uintptr_t)tensors->y) %
+        ALIGNMENT)
+        return miss(&l, UC_MISS_ALIGNMENT, 0, NULL);
+    if (!atomic_load_explicit(&entry->ran, memory_order_relaxed) &&
+        is_capturing(call->handle))
+        return miss(&l, UC_MISS_CAPTURE, 0, NULL);
+    return entry;
+}
+
+void uc_session_failed(const struct uc_call *call, cudnnStatus_t status)
+{
+    struct lookup l;
+
+    l.known =
+        uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
+                          &l.problem, &l.batch) == NULL;
+    uc_log(UC_LOG_WARNING, "a planned %s passes through: cuDNN: %s",
+           uc_operation_name(call->operation),
+           session.cudnn.GetErrorString(status));
+    miss(&l, UC_MISS_REFUSED, 0, "when run");
+}
