@@ -298,13 +298,14 @@ static enum uc_status temporary_create(const struct target *target,
     }
     if (fd < 0 ||
         (target->mode != 0 && fchmod(fd, target->mode | S_IRUSR) != 0)) {
-        target_fail(target, err);
+        enum uc_status status = target_fail(target, err);
+
         if (fd >= 0) {
             close(fd);
             unlink(name);
         }
         free(name);
-        return err->status;
+        return status;
     }
     close(fd);
     *temporary = name;

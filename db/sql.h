@@ -52,6 +52,7 @@ struct uc_sql {
     sqlite3 *db;
     char *path; /**< as the user wrote it, for messages */
     const struct uc_sql_format *format;
+    bool shared; /**< leaves an empty journal to be deleted */
     sqlite3_stmt *statements[UC_SQL_STATEMENTS];
 };
 

@@ -266,6 +266,7 @@ static enum uc_status hear(struct run *run, struct seat *seat,
                            struct uc_error *err)
 {
     struct uc_worker_message m;
+    enum uc_status status;
 
     if (!uc_worker_receive(&seat->worker, &m))
         return recover(run, seat, false, err);
@@ -275,7 +276,9 @@ static enum uc_status hear(struct run *run, struct seat *seat,
         seat->started = (int)m.kernel;
         return UC_OK;
     case UC_WORKER_DONE:
-        return settle(run, seat, m.kernel, &m.u.measurement, err);
+        status = settle(run, seat, m.kernel, &m.u.measurement, err);
+        uc_worker_acknowledge(&seat->worker);
+        return status;
     case UC_WORKER_IDLE:
         return give_next(run, seat, err);
     case UC_WORKER_FAILED:

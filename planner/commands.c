@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+/* clang-format off: one a line */
 const struct cmd *const commands[] = {
     &cmd_bench, &cmd_help, &cmd_networks, &cmd_plan, &cmd_show, NULL,
 };
+/* clang-format on */
 
 const struct cmd *command_find(const char *name)
 {

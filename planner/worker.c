@@ -24,6 +24,18 @@ static void say(int fd, const struct uc_worker_message *message)
             _exit(UC_EINTERNAL); /* the parent is gone */
 }
 
+static void wait_acknowledged(int fd)
+{
+    char byte;
+    ssize_t got;
+
+    do
+        got = recv(fd, &byte, sizeof byte, 0);
+    while (got < 0 && errno == EINTR);
+    if (got != (ssize_t)sizeof byte)
+        _exit(UC_EINTERNAL); /* the parent is gone */
+}
+
 static void say_started(void *context, size_t kernel)
 {
     struct uc_worker_message m = { .event = UC_WORKER_STARTED,
@@ -40,6 +52,7 @@ static void say_done(void *context, size_t kernel,
                                    .u.measurement = *measurement };
 
     say(*(int *)context, &m);
+    wait_acknowledged(*(int *)context);
 }
 
 static _Noreturn void give_up(int fd, const struct uc_error *err)
@@ -152,6 +165,13 @@ enum uc_status uc_worker_send(struct uc_worker *worker,
             return uc_fail(err, UC_EINTERNAL, "GPU %d: the worker is gone: %s",
                            worker->device, strerror(errno));
     return UC_OK;
+}
+
+void uc_worker_acknowledge(struct uc_worker *worker)
+{
+    /* To a worker that died this is lost; its end of file tells. */
+    while (send(worker->fd, "", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
 }
 
 void uc_worker_stop(struct uc_worker *worker, char *how, size_t size)

@@ -6,7 +6,8 @@
  * The parent never touches CUDA. Parent and worker talk over a socket whose
  * messages are struct uc_worker_message (to the parent) and struct uc_work
  * (to the worker); both ends are the same program, so the structs are sent
- * as they are.
+ * as they are. A worker goes on after a measurement when the parent has
+ * acknowledged it, so that a killed run loses the unfinished one only.
  *
  * Owner:   stop a started worker with uc_worker_stop(); takes stopped ones.
  * Errors:  UC_EDEVICE (no GPU, no cuDNN: the worker's own words),
@@ -58,6 +59,9 @@ enum uc_status uc_worker_start(struct uc_worker *worker, int device,
 /** Hand over work; only to a worker that is ready or idle. */
 enum uc_status uc_worker_send(struct uc_worker *worker,
                               const struct uc_work *work, struct uc_error *err);
+
+/** The last UC_WORKER_DONE is stored: go on. */
+void uc_worker_acknowledge(struct uc_worker *worker);
 
 /** Next message; false when the worker is gone. Blocks. */
 bool uc_worker_receive(struct uc_worker *worker,
