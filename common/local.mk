@@ -4,6 +4,7 @@ libuc_common_a_SOURCES = \
 	common/device.c common/device.h \
 	common/error.c common/error.h \
 	common/kernel.c common/kernel.h \
+	common/log.c common/log.h \
 	common/problem.c common/problem.h \
 	common/problem_canonical.c \
 	common/problem_text.c

@@ -1,14 +1,17 @@
 noinst_LIBRARIES += libuc-db.a
-libuc_db_a_SOURCES = \
+# What the runtime needs of it.
+plan_reader_sources = \
 	db/plan.c db/plan.h \
 	db/plan_impl.h \
 	db/plan_read.c \
+	db/sql.c db/sql.h \
+	db/sql_query.c
+libuc_db_a_SOURCES = \
+	$(plan_reader_sources) \
 	db/plan_write.c \
 	db/profile.c db/profile.h \
 	db/profile_impl.h \
-	db/profile_rows.c \
-	db/sql.c db/sql.h \
-	db/sql_query.c
+	db/profile_rows.c
 libuc_db_a_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 
 # A schema as one C string constant.

@@ -1,11 +1,33 @@
-# The kernel runner; only with CUDA and cuDNN headers.
+# The kernel runner and libucudnn; only with CUDA and cuDNN headers.
 if HAVE_CUDNN
 runtime_library = libuc-runtime.a
 noinst_LIBRARIES += $(runtime_library)
-libuc_runtime_a_SOURCES = \
-	runtime/library.c \
-	runtime/library.h \
-	runtime/runner.c \
-	runtime/runner.h
+runner_sources = \
+	runtime/describe.c runtime/describe.h \
+	runtime/library.c runtime/library.h \
+	runtime/runner.c runtime/runner.h
+libuc_runtime_a_SOURCES = $(runner_sources)
 libuc_runtime_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+
+# What a program preloads or links; everything it needs is inside.
+lib_LTLIBRARIES += libucudnn.la
+libucudnn_la_SOURCES = \
+	$(libuc_common_a_SOURCES) \
+	$(plan_reader_sources) \
+	$(runner_sources) \
+	runtime/caller.c runtime/caller.h \
+	runtime/execute.c runtime/execute.h \
+	runtime/interpose.c \
+	runtime/session.c runtime/session.h \
+	runtime/settings.c runtime/settings.h \
+	runtime/stats.c runtime/stats.h \
+	runtime/table.c runtime/table.h
+libucudnn_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+libucudnn_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libucudnn_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(srcdir)/runtime/libucudnn.map \
+	-Wl,-z,defs -pthread
+libucudnn_la_LIBADD = $(RUNTIME_SQLITE_LIBS) -ldl
+EXTRA_libucudnn_la_DEPENDENCIES = runtime/libucudnn.map
 endif
+EXTRA_DIST += runtime/libucudnn.map
