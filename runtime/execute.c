@@ -32,3 +32,33 @@ cudnnStatus_t uc_execute(const struct uc_entry *entry, cudnnHandle_t handle,
     }
     return CUDNN_STATUS_SUCCESS;
 }
+
+cudnnStatus_t uc_execute_fused(const struct uc_entry *entry,
+                               cudnnHandle_t handle, const void *alpha,
+                               const struct uc_tensors *tensors,
+                               const struct uc_epilogue *epilogue,
+                               void *workspace, size_t workspace_bytes,
+                               bool *started)
+{
+    struct uc_tensors at = *tensors;
+    struct uc_epilogue e = *epilogue;
+
+    *started = false;
+    for (size_t i = 0; i < entry->step_count; i++) {
+        const struct uc_step *step = &entry->steps[i];
+
+        for (int64_t n = 0; n < step->count; n++) {
+            cudnnStatus_t status =
+                uc_runner_run_fused(step->runner, handle, &step->kernel, alpha,
+                                    &at, &e, workspace, workspace_bytes);
+
+            if (status != CUDNN_STATUS_SUCCESS)
+                return status;
+            *started = true;
+            at.x = (char *)at.x + step->x_bytes;
+            at.y = (char *)at.y + step->y_bytes;
+            e.z = (const char *)e.z + step->y_bytes;
+        }
+    }
+    return CUDNN_STATUS_SUCCESS;
+}

@@ -24,4 +24,15 @@ cudnnStatus_t uc_execute(const struct uc_entry *entry, cudnnHandle_t handle,
                          const void *beta, void *workspace,
                          size_t workspace_bytes, bool *started);
 
+/**
+ * The same for cudnnConvolutionBiasActivationForward(): the bias is
+ * broadcast, z sliced as y is.
+ */
+cudnnStatus_t uc_execute_fused(const struct uc_entry *entry,
+                               cudnnHandle_t handle, const void *alpha,
+                               const struct uc_tensors *tensors,
+                               const struct uc_epilogue *epilogue,
+                               void *workspace, size_t workspace_bytes,
+                               bool *started);
+
 #endif

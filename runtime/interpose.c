@@ -9,29 +9,32 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+static bool is_zero(const void *scale, const struct uc_entry *entry)
+{
+    return entry->key.x_type == UC_FP64 ? *(const double *)scale == 0
+                                        : *(const float *)scale == 0;
+}
+
 /**
- * Run a call as planned. False: nothing has been enqueued, the call must
- * pass through; else *status is the answer.
+ * Run a call as planned. False: the call must pass through; else *status
+ * is the answer.
  */
 static bool follow_plan(const struct uc_call *call,
                         const struct uc_tensors *tensors, const void *alpha,
                         const void *beta, void *workspace,
                         size_t workspace_bytes, cudnnStatus_t *status)
 {
-    struct uc_entry *entry = uc_session_admit(call, tensors, workspace_bytes);
+    struct uc_admission a;
     bool started;
 
-    if (entry == NULL)
+    if (!uc_session_admit(call, tensors, workspace, workspace_bytes, &a))
         return false;
-    *status = uc_execute(entry, call->handle, alpha, tensors, beta, workspace,
-                         workspace_bytes, &started);
-    if (*status != CUDNN_STATUS_SUCCESS && !started) {
-        uc_session_failed(call, *status);
-        return false;
-    }
-    atomic_store_explicit(&entry->ran, true, memory_order_relaxed);
-    atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);
-    return true;
+    *status = uc_execute(a.entry, call->handle, alpha, tensors, beta,
+                         a.workspace, a.workspace_bytes, &started);
+    /* With beta 0 the whole call overwrites what the pieces did. */
+    if (*status != CUDNN_STATUS_SUCCESS && is_zero(beta, a.entry))
+        started = false;
+    return uc_session_finish(call, &a, *status, started);
 }
 
 EXPORT cudnnStatus_t cudnnConvolutionForward(
@@ -47,7 +50,7 @@ EXPORT cudnnStatus_t cudnnConvolutionForward(
                             UC_FORWARD,
                             { xDesc, yDesc, wDesc, convDesc } };
     struct uc_tensors tensors = { (void *)x, (void *)w, y };
-    cudnnStatus_t status;
+    cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
@@ -74,7 +77,7 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardData(
                             UC_BACKWARD_DATA,
                             { dxDesc, dyDesc, wDesc, convDesc } };
     struct uc_tensors tensors = { dx, (void *)w, (void *)dy };
-    cudnnStatus_t status;
+    cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
@@ -101,7 +104,7 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
                             UC_BACKWARD_FILTER,
                             { xDesc, dyDesc, dwDesc, convDesc } };
     struct uc_tensors tensors = { (void *)x, dw, (void *)dy };
-    cudnnStatus_t status;
+    cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
@@ -112,4 +115,90 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
     return session->cudnn.ConvolutionBackwardFilter(
         handle, alpha, xDesc, x, dyDesc, dy, convDesc, algo, workSpace,
         workSpaceSizeInBytes, beta, dwDesc, dw);
+}
+
+/** Whether z lies in memory as y does, so that it is sliced alike. */
+static bool same_layout(const struct uc_cudnn *cudnn, cudnnTensorDescriptor_t a,
+                        cudnnTensorDescriptor_t b)
+{
+    int dims[2] = { 0, 0 }, extents[2][CUDNN_DIM_MAX];
+    int strides[2][CUDNN_DIM_MAX];
+    cudnnDataType_t types[2];
+
+    if (cudnn->GetTensorNdDescriptor(a, CUDNN_DIM_MAX, &types[0], &dims[0],
+                                     extents[0], strides[0]) ||
+        cudnn->GetTensorNdDescriptor(b, CUDNN_DIM_MAX, &types[1], &dims[1],
+                                     extents[1], strides[1]) ||
+        types[0] != types[1] || dims[0] != dims[1])
+        return false;
+    for (int i = 0; i < dims[0]; i++)
+        if (extents[0][i] != extents[1][i] || strides[0][i] != strides[1][i])
+            return false;
+    return true;
+}
+
+/**
+ * A piece that cuDNN refuses after others ran cannot be undone when z is y:
+ * then only plans of one kernel are followed, which runs for all or none.
+ */
+static bool is_one_kernel(const struct uc_entry *entry)
+{
+    for (size_t i = 1; i < entry->step_count; i++)
+        if (!uc_kernel_equal(&entry->steps[i].kernel, &entry->steps[0].kernel))
+            return false;
+    return true;
+}
+
+/** As follow_plan(), for the fused call. */
+static bool follow_plan_fused(const struct uc_call *call,
+                              const struct uc_tensors *tensors,
+                              const void *alpha,
+                              const struct uc_epilogue *epilogue,
+                              void *workspace, size_t workspace_bytes,
+                              cudnnStatus_t *status)
+{
+    struct uc_admission a;
+    bool started;
+
+    if (!uc_session_admit(call, tensors, workspace, workspace_bytes, &a))
+        return false;
+    if (epilogue->z == tensors->y && !is_one_kernel(a.entry))
+        return uc_session_finish(call, &a, CUDNN_STATUS_NOT_SUPPORTED, false);
+    *status = uc_execute_fused(a.entry, call->handle, alpha, tensors, epilogue,
+                               a.workspace, a.workspace_bytes, &started);
+    /* The whole call writes all of y again, from inputs that still are. */
+    if (*status != CUDNN_STATUS_SUCCESS && epilogue->z != tensors->y)
+        started = false;
+    return uc_session_finish(call, &a, *status, started);
+}
+
+EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
+    cudnnHandle_t handle, const void *alpha1,
+    const cudnnTensorDescriptor_t xDesc, const void *x,
+    const cudnnFilterDescriptor_t wDesc, const void *w,
+    const cudnnConvolutionDescriptor_t convDesc, cudnnConvolutionFwdAlgo_t algo,
+    void *workSpace, size_t workSpaceSizeInBytes, const void *alpha2,
+    const cudnnTensorDescriptor_t zDesc, const void *z,
+    const cudnnTensorDescriptor_t biasDesc, const void *bias,
+    const cudnnActivationDescriptor_t activationDesc,
+    const cudnnTensorDescriptor_t yDesc, void *y)
+{
+    struct uc_session *session = uc_session_get();
+    struct uc_call call = { handle,
+                            UC_FORWARD,
+                            { xDesc, yDesc, wDesc, convDesc } };
+    struct uc_tensors tensors = { (void *)x, (void *)w, y };
+    struct uc_epilogue epilogue = { alpha2, z, biasDesc, bias, activationDesc };
+    cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
+
+    if (session == NULL)
+        return CUDNN_STATUS_NOT_INITIALIZED;
+    if (session->table != NULL && same_layout(&session->cudnn, zDesc, yDesc) &&
+        follow_plan_fused(&call, &tensors, alpha1, &epilogue, workSpace,
+                          workSpaceSizeInBytes, &status))
+        return status;
+    return session->cudnn.ConvolutionBiasActivationForward(
+        handle, alpha1, xDesc, x, wDesc, w, convDesc, algo, workSpace,
+        workSpaceSizeInBytes, alpha2, zDesc, z, biasDesc, bias, activationDesc,
+        yDesc, y);
 }

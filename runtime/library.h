@@ -47,7 +47,8 @@
     X(LaunchKernel)           \
     X(GetErrorString)         \
     X(CtxGetDevice)           \
-    X(StreamIsCapturing)
+    X(StreamIsCapturing)      \
+    X(StreamWaitEvent)
 
 #define UC_CUDNN_FUNCTIONS(X)                    \
     X(GetVersion)                                \

@@ -15,9 +15,11 @@ libucudnn_la_SOURCES = \
 	$(libuc_common_a_SOURCES) \
 	$(plan_reader_sources) \
 	$(runner_sources) \
+	runtime/arena.c runtime/arena.h \
 	runtime/caller.c runtime/caller.h \
 	runtime/execute.c runtime/execute.h \
 	runtime/interpose.c \
+	runtime/interpose_query.c \
 	runtime/session.c runtime/session.h \
 	runtime/settings.c runtime/settings.h \
 	runtime/stats.c runtime/stats.h \

@@ -216,3 +216,22 @@ cudnnStatus_t uc_runner_run(const struct uc_runner *runner,
             workspace_bytes, beta, r->w, t->w);
     }
 }
+
+cudnnStatus_t uc_runner_run_fused(const struct uc_runner *runner,
+                                  cudnnHandle_t handle,
+                                  const struct uc_kernel *kernel,
+                                  const void *alpha,
+                                  const struct uc_tensors *tensors,
+                                  const struct uc_epilogue *epilogue,
+                                  void *workspace, size_t workspace_bytes)
+{
+    const struct uc_runner *r = runner;
+    const struct uc_epilogue *e = epilogue;
+
+    return r->cudnn->ConvolutionBiasActivationForward(
+        handle, alpha, r->x, tensors->x, r->w, tensors->w,
+        r->convolution[kernel->math],
+        (cudnnConvolutionFwdAlgo_t)kernel->algorithm, workspace,
+        workspace_bytes, e->alpha2, r->y, e->z, e->bias_descriptor, e->bias,
+        e->activation, r->y, tensors->y);
+}

@@ -47,4 +47,21 @@ cudnnStatus_t uc_runner_run(const struct uc_runner *runner,
                             const struct uc_tensors *tensors, const void *beta,
                             void *workspace, size_t workspace_bytes);
 
+/** What cudnnConvolutionBiasActivationForward() takes besides. */
+struct uc_epilogue {
+    const void *alpha2, *z; /**< z has y's descriptor */
+    cudnnTensorDescriptor_t bias_descriptor;
+    const void *bias;
+    cudnnActivationDescriptor_t activation;
+};
+
+/** y = activation(alpha * convolution + alpha2 * z + bias); forward only. */
+cudnnStatus_t uc_runner_run_fused(const struct uc_runner *runner,
+                                  cudnnHandle_t handle,
+                                  const struct uc_kernel *kernel,
+                                  const void *alpha,
+                                  const struct uc_tensors *tensors,
+                                  const struct uc_epilogue *epilogue,
+                                  void *workspace, size_t workspace_bytes);
+
 #endif

@@ -106,7 +106,7 @@ static bool *judge_all(CUdevice device)
     return list;
 }
 
-static const bool *allowed_here(void)
+static const bool *allowed_here(CUdevice *current)
 {
     CUdevice device;
     bool *list;
@@ -114,6 +114,7 @@ static const bool *allowed_here(void)
     if (session.cuda.CtxGetDevice(&device) != CUDA_SUCCESS || device < 0 ||
         device >= MAX_DEVICES)
         return NULL;
+    *current = device;
     list = atomic_load_explicit(&allowed[device], memory_order_acquire);
     if (list != NULL)
         return list;
@@ -134,6 +135,7 @@ struct lookup {
     struct uc_problem problem;
     int64_t batch;
     bool known; /**< problem and batch are set */
+    CUdevice device;
 };
 
 static struct uc_entry *miss(const struct lookup *l, enum uc_miss reason,
@@ -160,7 +162,7 @@ static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
     entry = uc_table_find(session.table, &l->problem, l->batch);
     if (entry == NULL)
         return miss(l, UC_MISS_NOT_PLANNED, 0, NULL);
-    usable_plans = allowed_here();
+    usable_plans = allowed_here(&l->device);
     while (entry != NULL &&
            (usable_plans == NULL ||
             !usable_plans[entry->plan - uc_table_plans(session.table, &count)]))
@@ -172,56 +174,109 @@ static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
     return entry;
 }
 
-struct uc_entry *uc_session_find(const struct uc_call *call)
-{
-    struct lookup l;
-
-    return session.table == NULL ? NULL : find(call, &l);
-}
-
 /** Under capture a first run could load modules, which capture forbids. */
-static bool is_capturing(cudnnHandle_t handle)
+static bool is_capturing(cudnnHandle_t handle, CUstream *stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    cudaStream_t stream = NULL;
 
-    return session.cudnn.GetStream(handle, &stream) == CUDNN_STATUS_SUCCESS &&
-           session.cuda.StreamIsCapturing((CUstream)stream, &status) ==
-               CUDA_SUCCESS &&
+    return session.cudnn.GetStream(handle, (cudaStream_t *)stream) ==
+               CUDNN_STATUS_SUCCESS &&
+           session.cuda.StreamIsCapturing(*stream, &status) == CUDA_SUCCESS &&
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-struct uc_entry *uc_session_admit(const struct uc_call *call,
-                                  const struct uc_tensors *tensors,
-                                  size_t workspace_bytes)
+struct uc_entry *uc_session_find(const struct uc_call *call)
 {
-    struct lookup l;
     struct uc_entry *entry;
+    struct lookup l;
+    CUstream stream;
 
     if (session.table == NULL || (entry = find(call, &l)) == NULL)
         return NULL;
-    if ((int64_t)workspace_bytes < entry->workspace_bytes)
-        return miss(&l, UC_MISS_WORKSPACE,
-                    entry->workspace_bytes - (int64_t)workspace_bytes, NULL);
-    if (((uintptr_t)tensors->x | (uintptr_t)tensors->w |
-         (uintptr_t)tensors->y) %
-        ALIGNMENT)
-        return miss(&l, UC_MISS_ALIGNMENT, 0, NULL);
-    if (!atomic_load_explicit(&entry->ran, memory_order_relaxed) &&
-        is_capturing(call->handle))
-        return miss(&l, UC_MISS_CAPTURE, 0, NULL);
+    if (entry->plan->mode == UC_PLAN_WD &&
+        !is_capturing(call->handle, &stream) &&
+        !uc_arena_reserve(&session.cuda, session.table, entry, l.device))
+        return miss(&l, UC_MISS_WORKSPACE, entry->workspace_bytes,
+                    "no memory for the plan's own");
     return entry;
 }
 
-void uc_session_failed(const struct uc_call *call, cudnnStatus_t status)
+size_t uc_session_workspace(const struct uc_entry *entry)
 {
+    return entry->plan->mode == UC_PLAN_WD ? 0 : (size_t)entry->workspace_bytes;
+}
+
+/** The plan's own workspace in place of the program's. */
+static bool take_segment(struct lookup *l, cudnnHandle_t handle,
+                         struct uc_admission *a)
+{
+    CUstream stream = NULL;
+    bool capturing = is_capturing(handle, &stream);
+
+    if (!capturing &&
+        !uc_arena_reserve(&session.cuda, session.table, a->entry, l->device))
+        return miss(l, UC_MISS_WORKSPACE, a->entry->workspace_bytes,
+                    "no memory for the plan's own") != NULL;
+    a->segment =
+        uc_arena_acquire(&session.cuda, a->entry, l->device, stream, capturing);
+    if (a->segment == NULL)
+        return miss(l, UC_MISS_CAPTURE, 0, "workspace of another stream") !=
+               NULL;
+    a->workspace = uc_segment_address(a->segment);
+    a->workspace_bytes = (size_t)a->entry->operation->workspace_bytes;
+    return true;
+}
+
+bool uc_session_admit(const struct uc_call *call,
+                      const struct uc_tensors *tensors, void *workspace,
+                      size_t workspace_bytes, struct uc_admission *admission)
+{
+    struct uc_admission a = { NULL, workspace, workspace_bytes, NULL };
+    struct lookup l;
+    CUstream stream;
+
+    if (session.table == NULL || (a.entry = find(call, &l)) == NULL)
+        return false;
+    if (((uintptr_t)tensors->x | (uintptr_t)tensors->w |
+         (uintptr_t)tensors->y) %
+        ALIGNMENT)
+        return miss(&l, UC_MISS_ALIGNMENT, 0, NULL) != NULL;
+    if (!atomic_load_explicit(&a.entry->ran, memory_order_relaxed) &&
+        is_capturing(call->handle, &stream))
+        return miss(&l, UC_MISS_CAPTURE, 0, "first use") != NULL;
+    if (a.entry->plan->mode == UC_PLAN_WD &&
+        !take_segment(&l, call->handle, &a))
+        return false;
+    if ((int64_t)a.workspace_bytes < a.entry->workspace_bytes) {
+        if (a.segment != NULL)
+            uc_arena_release(&session.cuda, a.segment);
+        return miss(&l, UC_MISS_WORKSPACE,
+                    a.entry->workspace_bytes - (int64_t)a.workspace_bytes,
+                    NULL) != NULL;
+    }
+    *admission = a;
+    return true;
+}
+
+bool uc_session_finish(const struct uc_call *call,
+                       const struct uc_admission *admission,
+                       cudnnStatus_t status, bool started)
+{
+    struct uc_entry *entry = admission->entry;
     struct lookup l;
 
+    if (admission->segment != NULL)
+        uc_arena_release(&session.cuda, admission->segment);
+    if (status == CUDNN_STATUS_SUCCESS || started) {
+        atomic_store_explicit(&entry->ran, true, memory_order_relaxed);
+        atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);
+        return true;
+    }
     l.known =
         uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
                           &l.problem, &l.batch) == NULL;
-    uc_log(UC_LOG_WARNING, "a planned %s passes through: cuDNN: %s",
-           uc_operation_name(call->operation),
+    uc_log(UC_LOG_WARNING, "%s %s passes through: cuDNN: %s",
+           entry->operation->layer, uc_operation_name(call->operation),
            session.cudnn.GetErrorString(status));
-    miss(&l, UC_MISS_REFUSED, 0, "when run");
+    return miss(&l, UC_MISS_REFUSED, 0, "when run") != NULL;
 }

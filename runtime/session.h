@@ -17,6 +17,7 @@
 #ifndef UC_RUNTIME_SESSION_H
 #define UC_RUNTIME_SESSION_H
 
+#include "runtime/arena.h"
 #include "runtime/caller.h"
 #include "runtime/stats.h"
 #include "runtime/table.h"
@@ -43,12 +44,31 @@ struct uc_call {
  */
 struct uc_entry *uc_session_find(const struct uc_call *call);
 
-/** The same for running it with these tensors and this workspace. */
-struct uc_entry *uc_session_admit(const struct uc_call *call,
-                                  const struct uc_tensors *tensors,
-                                  size_t workspace_bytes);
+/** The workspace that the program must bring for an entry: none for WD. */
+size_t uc_session_workspace(const struct uc_entry *entry);
 
-/** An admitted call that cuDNN refused before anything was enqueued. */
-void uc_session_failed(const struct uc_call *call, cudnnStatus_t status);
+/** An entry that may run now, with its workspace. */
+struct uc_admission {
+    struct uc_entry *entry;
+    void *workspace;
+    size_t workspace_bytes;
+    struct uc_segment *segment; /**< to be released, or NULL */
+};
+
+/**
+ * Whether the call may run as planned, with these tensors and the program's
+ * workspace. A true answer must be followed by uc_session_finish().
+ */
+bool uc_session_admit(const struct uc_call *call,
+                      const struct uc_tensors *tensors, void *workspace,
+                      size_t workspace_bytes, struct uc_admission *admission);
+
+/**
+ * Its work is enqueued, or `status` says why not; `started` as uc_execute()
+ * said. False: nothing has been enqueued and the call must pass through.
+ */
+bool uc_session_finish(const struct uc_call *call,
+                       const struct uc_admission *admission,
+                       cudnnStatus_t status, bool started);
 
 #endif

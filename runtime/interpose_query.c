@@ -1,0 +1,176 @@
+/*
+ * What programs ask before they convolve: workspace sizes and algorithms. A
+ * planned operation is answered so that the program allocates what the plan
+ * needs; anything else is cuDNN's own answer, untouched.
+ */
+#include "config.h"
+
+#include "runtime/session.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/** One result for a planned operation. The program writes the math type back
+    into its descriptor, so it is the one that is there. */
+struct answer {
+    int algorithm; /**< the first piece's; we run the plan whichever comes */
+    float time_ms;
+    size_t workspace_bytes;
+    cudnnDeterminism_t determinism;
+    cudnnMathType_t math;
+};
+
+static bool find_answer(const struct uc_session *session,
+                        const struct uc_call *call, struct answer *answer)
+{
+    const struct uc_entry *entry = uc_session_find(call);
+    const struct uc_plan_operation *op;
+    unsigned notes = 0;
+
+    if (entry == NULL)
+        return false;
+    op = entry->operation;
+    for (size_t i = 0; i < op->piece_count; i++)
+        notes |= uc_legacy_notes(op->problem.operation,
+                                 op->pieces[i].kernel.algorithm);
+    answer->algorithm = op->pieces[0].kernel.algorithm;
+    answer->time_ms = (float)((double)op->time_ns * 1e-6);
+    answer->workspace_bytes = uc_session_workspace(entry);
+    answer->determinism = notes & UC_NOTE_NONDETERMINISTIC
+                              ? CUDNN_NON_DETERMINISTIC
+                              : CUDNN_DETERMINISTIC;
+    answer->math =
+        uc_caller_math(&session->cudnn, call->descriptors.convolution);
+    return true;
+}
+
+/** The workspace that a planned operation needs of the program. */
+static bool planned_workspace(const struct uc_call *call, size_t *bytes)
+{
+    const struct uc_entry *entry = uc_session_find(call);
+
+    if (entry == NULL)
+        return false;
+    *bytes = uc_session_workspace(entry);
+    return true;
+}
+
+#define CALL(operation, x, y, w)                                        \
+    struct uc_session *session = uc_session_get();                      \
+    struct uc_call call = { handle, operation, { x, y, w, convDesc } }; \
+    if (session == NULL)                                                \
+    return CUDNN_STATUS_NOT_INITIALIZED
+
+/*
+ * The three operations differ in the types and the order of arguments only.
+ * DESCRIPTORS: parameters; NAMES: the same, to be passed on; DATA and
+ * DATA_NAMES: those of Find...Ex, with the tensors between.
+ */
+#define DEFINE_QUERIES(Name, Algo, operation, X, Y, W, DESCRIPTORS, NAMES, \
+                       DATA, DATA_NAMES)                                   \
+    static void fill_##Algo(const struct answer *a,                        \
+                            cudnnConvolution##Algo##AlgoPerf_t *result)    \
+    {                                                                      \
+        *result = (cudnnConvolution##Algo##AlgoPerf_t){                    \
+            .algo = (cudnnConvolution##Algo##Algo_t)a->algorithm,          \
+            .status = CUDNN_STATUS_SUCCESS,                                \
+            .time = a->time_ms,                                            \
+            .memory = a->workspace_bytes,                                  \
+            .determinism = a->determinism,                                 \
+            .mathType = a->math,                                           \
+        };                                                                 \
+    }                                                                      \
+                                                                           \
+    EXPORT cudnnStatus_t cudnnGetConvolution##Name##WorkspaceSize(         \
+        cudnnHandle_t handle, DESCRIPTORS,                                 \
+        cudnnConvolution##Algo##Algo_t algo, size_t *sizeInBytes)          \
+    {                                                                      \
+        CALL(operation, X, Y, W);                                          \
+        if (sizeInBytes != NULL && planned_workspace(&call, sizeInBytes))  \
+            return CUDNN_STATUS_SUCCESS;                                   \
+        return session->cudnn.GetConvolution##Name##WorkspaceSize(         \
+            handle, NAMES, algo, sizeInBytes);                             \
+    }                                                                      \
+                                                                           \
+    EXPORT cudnnStatus_t cudnnGetConvolution##Name##Algorithm_v7(          \
+        cudnnHandle_t handle, DESCRIPTORS, const int requestedAlgoCount,   \
+        int *returnedAlgoCount,                                            \
+        cudnnConvolution##Algo##AlgoPerf_t *perfResults)                   \
+    {                                                                      \
+        struct answer a;                                                   \
+        CALL(operation, X, Y, W);                                          \
+        if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||         \
+            perfResults == NULL || !find_answer(session, &call, &a))       \
+            return session->cudnn.GetConvolution##Name##Algorithm_v7(      \
+                handle, NAMES, requestedAlgoCount, returnedAlgoCount,      \
+                perfResults);                                              \
+        fill_##Algo(&a, perfResults);                                      \
+        *returnedAlgoCount = 1;                                            \
+        return CUDNN_STATUS_SUCCESS;                                       \
+    }                                                                      \
+                                                                           \
+    EXPORT cudnnStatus_t cudnnFindConvolution##Name##Algorithm(            \
+        cudnnHandle_t handle, DESCRIPTORS, const int requestedAlgoCount,   \
+        int *returnedAlgoCount,                                            \
+        cudnnConvolution##Algo##AlgoPerf_t *perfResults)                   \
+    {                                                                      \
+        struct answer a;                                                   \
+        CALL(operation, X, Y, W);                                          \
+        if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||         \
+            perfResults == NULL || !find_answer(session, &call, &a))       \
+            return session->cudnn.FindConvolution##Name##Algorithm(        \
+                handle, NAMES, requestedAlgoCount, returnedAlgoCount,      \
+                perfResults);                                              \
+        fill_##Algo(&a, perfResults);                                      \
+        *returnedAlgoCount = 1;                                            \
+        return CUDNN_STATUS_SUCCESS;                                       \
+    }                                                                      \
+                                                                           \
+    EXPORT cudnnStatus_t cudnnFindConvolution##Name##AlgorithmEx(          \
+        cudnnHandle_t handle, DATA, const int requestedAlgoCount,          \
+        int *returnedAlgoCount,                                            \
+        cudnnConvolution##Algo##AlgoPerf_t *perfResults, void *workSpace,  \
+        size_t workSpaceSizeInBytes)                                       \
+    {                                                                      \
+        struct answer a;                                                   \
+        CALL(operation, X, Y, W);                                          \
+        /* What does not fit the workspace given would not be run. */      \
+        if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||         \
+            perfResults == NULL || !find_answer(session, &call, &a) ||     \
+            a.workspace_bytes > workSpaceSizeInBytes)                      \
+            return session->cudnn.FindConvolution##Name##AlgorithmEx(      \
+                handle, DATA_NAMES, requestedAlgoCount, returnedAlgoCount, \
+                perfResults, workSpace, workSpaceSizeInBytes);             \
+        fill_##Algo(&a, perfResults);                                      \
+        *returnedAlgoCount = 1;                                            \
+        return CUDNN_STATUS_SUCCESS;                                       \
+    }
+
+#define TENSOR const cudnnTensorDescriptor_t
+#define FILTER const cudnnFilterDescriptor_t
+#define CONVOLUTION const cudnnConvolutionDescriptor_t
+#define LIST(...) __VA_ARGS__
+
+DEFINE_QUERIES(Forward, Fwd, UC_FORWARD, xDesc, yDesc, wDesc,
+               LIST(TENSOR xDesc, FILTER wDesc, CONVOLUTION convDesc,
+                    TENSOR yDesc),
+               LIST(xDesc, wDesc, convDesc, yDesc),
+               LIST(TENSOR xDesc, const void *x, FILTER wDesc, const void *w,
+                    CONVOLUTION convDesc, TENSOR yDesc, void *y),
+               LIST(xDesc, x, wDesc, w, convDesc, yDesc, y))
+
+DEFINE_QUERIES(BackwardData, BwdData, UC_BACKWARD_DATA, dxDesc, dyDesc, wDesc,
+               LIST(FILTER wDesc, TENSOR dyDesc, CONVOLUTION convDesc,
+                    TENSOR dxDesc),
+               LIST(wDesc, dyDesc, convDesc, dxDesc),
+               LIST(FILTER wDesc, const void *w, TENSOR dyDesc, const void *dy,
+                    CONVOLUTION convDesc, TENSOR dxDesc, void *dx),
+               LIST(wDesc, w, dyDesc, dy, convDesc, dxDesc, dx))
+
+DEFINE_QUERIES(BackwardFilter, BwdFilter, UC_BACKWARD_FILTER, xDesc, dyDesc,
+               dwDesc,
+               LIST(TENSOR xDesc, TENSOR dyDesc, CONVOLUTION convDesc,
+                    FILTER dwDesc),
+               LIST(xDesc, dyDesc, convDesc, dwDesc),
+               LIST(TENSOR xDesc, const void *x, TENSOR dyDesc, const void *y,
+                    CONVOLUTION convDesc, FILTER dwDesc, void *dw),
+               LIST(xDesc, x, dyDesc, y, convDesc, dwDesc, dw))
