@@ -13,7 +13,9 @@ bench_programs =
 coverage_exclude = \
 	planner/gpu.c \
 	planner/measure.c \
+	planner/reference.c \
 	planner/timing.c \
+	planner/trial.c \
 	planner/worker.c
 test_tools =
 
