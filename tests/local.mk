@@ -119,6 +119,10 @@ bench_programs += tests/bench_planner
 
 include tests/double/local.mk
 
+# measuring
+unit_tests += tests/timing_take
+cli_tests += tests/cli_bench_faults.sh
+
 # on a GPU
 if HAVE_CUDNN
 gpu_programs = tests/gpu_runner
