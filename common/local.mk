@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libuc-common.a
 libuc_common_a_SOURCES = \
 	common/bytes.c common/bytes.h \
+	common/clock.c common/clock.h \
 	common/device.c common/device.h \
 	common/error.c common/error.h \
 	common/kernel.c common/kernel.h \

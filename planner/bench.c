@@ -2,6 +2,7 @@
 
 #include "planner/bench.h"
 
+#include "common/clock.h"
 #include "planner/progress.h"
 #include "planner/worker.h"
 
@@ -12,9 +13,16 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_DEVICES = 64, MAX_REFERENCES = 3 };
+enum { MAX_DEVICES = 64, MAX_REFERENCES = 3, MAX_LOST = 2 };
 
 static const double start_timeout_s = 120;
+
+/** Work whose every reference took down the worker. */
+struct lost {
+    struct uc_work work;
+    enum uc_outcome outcome;
+    char reason[UC_REASON_TEXT];
+};
 
 /** A worker and what it is doing. */
 struct seat {
@@ -25,6 +33,10 @@ struct seat {
     int started; /**< kernel that was announced and not finished; -1: none */
     double heard_s;
     struct uc_error error; /**< its last words; status UC_OK: none */
+    /** Not stored before something is measured again: else it is the device
+        that is at fault, and not these. */
+    struct lost lost[MAX_LOST];
+    int lost_count;
 };
 
 struct run {
@@ -38,14 +50,6 @@ struct run {
     size_t count, next;
     struct uc_progress progress;
 };
-
-static double monotonic_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Devices ----------------------------------------------------------------*/
 
@@ -134,35 +138,34 @@ static void stop_seats(struct run *run)
 
 /* Results ----------------------------------------------------------------*/
 
-static enum uc_status settle(struct run *run, struct seat *seat, size_t kernel,
+static enum uc_status settle(struct run *run, const struct uc_work *work,
                              const struct uc_measurement *m,
                              struct uc_error *err)
 {
     char text[UC_PROBLEM_TEXT], now[UC_PROBLEM_TEXT + 32];
     enum uc_status status = uc_profile_store(
-        run->profile, run->summary->environment, &seat->work.problem, m, err);
+        run->profile, run->summary->environment, &work->problem, m, err);
 
     if (status != UC_OK)
         return status;
-    seat->done[kernel] = true;
-    seat->started = -1;
     run->summary->outcomes[m->outcome]++;
     run->summary->done++;
-    uc_problem_print(&seat->work.problem, text);
+    uc_problem_print(&work->problem, text);
     snprintf(now, sizeof now, "%s, %lld images", text,
-             (long long)seat->work.micro_batch);
+             (long long)work->micro_batch);
     uc_progress_step(&run->progress, now);
     return UC_OK;
 }
 
-static enum uc_status settle_lost(struct run *run, struct seat *seat,
+/** A kernel that took down its worker. */
+static enum uc_status settle_lost(struct run *run, const struct uc_work *work,
                                   size_t kernel, enum uc_outcome outcome,
                                   const char *reason, struct uc_error *err)
 {
     struct uc_measurement m = {
-        .micro_batch = seat->work.micro_batch,
-        .accumulate = seat->work.kernels[kernel].accumulate,
-        .kernel = seat->work.kernels[kernel].kernel,
+        .micro_batch = work->micro_batch,
+        .accumulate = work->kernels[kernel].accumulate,
+        .kernel = work->kernels[kernel].kernel,
         .outcome = outcome,
         .error = -1,
         .measured_at = (int64_t)time(NULL),
@@ -170,7 +173,62 @@ static enum uc_status settle_lost(struct run *run, struct seat *seat,
 
     snprintf(m.reason, sizeof m.reason, "%.*s", (int)strcspn(reason, "\n"),
              reason);
-    return settle(run, seat, kernel, &m, err);
+    return settle(run, work, &m, err);
+}
+
+/** The device works: what was lost on it before was lost by its own fault. */
+static enum uc_status settle_held(struct run *run, struct seat *seat,
+                                  struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
+    for (int i = 0; i < seat->lost_count; i++) {
+        const struct lost *l = &seat->lost[i];
+
+        for (size_t k = 0; k < l->work.kernel_count && status == UC_OK; k++)
+            status = settle_lost(run, &l->work, k, l->outcome, l->reason, err);
+    }
+    seat->lost_count = 0;
+    return status;
+}
+
+static enum uc_status device_fails(const struct seat *seat, const char *reason,
+                                   struct uc_error *err)
+{
+    return uc_fail(err, UC_EDEVICE,
+                   "GPU %d takes down its worker before any kernel: %s",
+                   seat->worker.device, reason);
+}
+
+/** Its references all failed: hold the work back, but not too much of it. */
+static enum uc_status hold(struct seat *seat, enum uc_outcome outcome,
+                           const char *reason, struct uc_error *err)
+{
+    struct lost *l = &seat->lost[seat->lost_count];
+
+    if (seat->lost_count == MAX_LOST)
+        return device_fails(seat, reason, err);
+    l->work = seat->work;
+    l->outcome = outcome;
+    snprintf(l->reason, sizeof l->reason, "before its first kernel: %.150s",
+             reason);
+    seat->lost_count++;
+    return UC_OK;
+}
+
+static enum uc_status settle_done(struct run *run, struct seat *seat,
+                                  const struct uc_worker_message *m,
+                                  struct uc_error *err)
+{
+    enum uc_status status = settle_held(run, seat, err);
+
+    if (status == UC_OK)
+        status = settle(run, &seat->work, &m->u.measurement, err);
+    seat->done[m->kernel] = status == UC_OK;
+    seat->started = -1;
+    if (status == UC_OK)
+        uc_worker_acknowledge(&seat->worker);
+    return status;
 }
 
 /* Work -------------------------------------------------------------------*/
@@ -181,23 +239,22 @@ static bool out_of_time(const struct run *run)
            uc_progress_elapsed(&run->progress) >= run->options->time_budget_s;
 }
 
-static enum uc_status hand_over(struct seat *seat, struct uc_error *err)
+static void hand_over(struct seat *seat)
 {
     seat->busy = true;
     seat->started = -1;
-    seat->heard_s = monotonic_s();
+    seat->heard_s = uc_clock_s();
     memset(seat->done, 0, sizeof seat->done);
-    return uc_worker_send(&seat->worker, &seat->work, err);
+    uc_worker_send(&seat->worker, &seat->work);
 }
 
-static enum uc_status give_next(struct run *run, struct seat *seat,
-                                struct uc_error *err)
+static void give_next(struct run *run, struct seat *seat)
 {
     seat->busy = false;
     if (run->next == run->count || out_of_time(run))
-        return UC_OK;
+        return;
     seat->work = run->list[run->next++];
-    return hand_over(seat, err);
+    hand_over(seat);
 }
 
 /** Drop the settled kernels from the seat's work; false when none is left. */
@@ -210,19 +267,6 @@ static bool keep_unsettled(struct seat *seat)
             seat->work.kernels[kept++] = seat->work.kernels[i];
     seat->work.kernel_count = kept;
     return kept > 0;
-}
-
-static enum uc_status settle_all_lost(struct run *run, struct seat *seat,
-                                      enum uc_outcome outcome,
-                                      const char *reason, struct uc_error *err)
-{
-    enum uc_status status = UC_OK;
-    char whole[UC_REASON_TEXT];
-
-    snprintf(whole, sizeof whole, "before its first kernel: %.150s", reason);
-    for (size_t i = 0; i < seat->work.kernel_count && status == UC_OK; i++)
-        status = settle_lost(run, seat, i, outcome, whole, err);
-    return status;
 }
 
 /**
@@ -241,52 +285,53 @@ static enum uc_status recover(struct run *run, struct seat *seat, bool hung,
 
     uc_worker_stop(&seat->worker, how, sizeof how);
     if (hung)
-        snprintf(reason, sizeof reason, "no answer for %.0f s",
+        snprintf(reason, sizeof reason, "no answer for %g s",
                  run->options->kernel_timeout_s);
     else
         snprintf(reason, sizeof reason, "%s",
                  seat->error.status != UC_OK ? seat->error.text : how);
     for (size_t i = 0; i < seat->work.kernel_count; i++)
         progressed = progressed || seat->done[i];
-    if (seat->started >= 0)
-        status =
-            settle_lost(run, seat, (size_t)seat->started, outcome, reason, err);
-    else if (!progressed && ++seat->work.skip_references > MAX_REFERENCES)
-        status = settle_all_lost(run, seat, outcome, reason, err);
+    if (seat->started >= 0) {
+        status = settle_lost(run, &seat->work, (size_t)seat->started, outcome,
+                             reason, err);
+        seat->done[seat->started] = true;
+    } else if (!progressed && ++seat->work.skip_references > MAX_REFERENCES) {
+        status = hold(seat, outcome, reason, err);
+        memset(seat->done, true, sizeof seat->done);
+    }
     seat->error.status = UC_OK;
     if (status == UC_OK)
         status = start_seat(run, seat, device, &ignored, err);
     if (status != UC_OK)
         return status;
-    return keep_unsettled(seat) ? hand_over(seat, err)
-                                : give_next(run, seat, err);
+    if (keep_unsettled(seat))
+        hand_over(seat);
+    else
+        give_next(run, seat);
+    return UC_OK;
 }
 
 static enum uc_status hear(struct run *run, struct seat *seat,
                            struct uc_error *err)
 {
     struct uc_worker_message m;
-    enum uc_status status;
 
     if (!uc_worker_receive(&seat->worker, &m))
         return recover(run, seat, false, err);
-    seat->heard_s = monotonic_s();
+    seat->heard_s = uc_clock_s();
     switch (m.event) {
     case UC_WORKER_STARTED:
         seat->started = (int)m.kernel;
         return UC_OK;
     case UC_WORKER_DONE:
-        status = settle(run, seat, m.kernel, &m.u.measurement, err);
-        uc_worker_acknowledge(&seat->worker);
-        return status;
+        return settle_done(run, seat, &m, err);
     case UC_WORKER_IDLE:
-        return give_next(run, seat, err);
+        give_next(run, seat);
+        return UC_OK;
     case UC_WORKER_FAILED:
-        seat->error = m.u.error;
-        if (m.u.error.status != UC_ENOFIT)
-            return UC_OK; /* its end of file comes next */
-        *err = m.u.error;
-        return err->status = UC_EDEVICE;
+        seat->error = m.u.error; /* its end of file comes next */
+        return UC_OK;
     default:
         return uc_fail(err, UC_EINTERNAL, "unexpected word from a worker");
     }
@@ -313,20 +358,24 @@ static enum uc_status work_off(struct run *run, struct uc_error *err)
     enum uc_status status = UC_OK;
     int n;
 
-    for (int i = 0; i < run->seat_count && status == UC_OK; i++)
-        status = give_next(run, &run->seats[i], err);
+    for (int i = 0; i < run->seat_count; i++)
+        give_next(run, &run->seats[i]);
     while (status == UC_OK && (n = busy_seats(run, fds, seats)) > 0) {
         double now;
 
         if (poll(fds, (nfds_t)n, 200) < 0 && errno != EINTR)
             return uc_fail(err, UC_EINTERNAL, "poll: %s", strerror(errno));
-        now = monotonic_s();
+        now = uc_clock_s();
         for (int i = 0; i < n && status == UC_OK; i++)
             if (fds[i].revents != 0)
                 status = hear(run, seats[i], err);
             else if (now - seats[i]->heard_s > run->options->kernel_timeout_s)
                 status = recover(run, seats[i], true, err);
     }
+    for (int i = 0; i < run->seat_count && status == UC_OK; i++)
+        if (run->seats[i].lost_count > 0)
+            status =
+                device_fails(&run->seats[i], run->seats[i].lost[0].reason, err);
     return status;
 }
 
@@ -364,7 +413,8 @@ enum uc_status uc_bench_run(const char *path,
             UC_OK ||
         (status = uc_work_list(run->profile, summary->environment, operations,
                                batches, count, policy, options->remeasure,
-                               &list, &run->count, err)) != UC_OK)
+                               options->max_workspace_bytes, &list, &run->count,
+                               err)) != UC_OK)
         goto out;
     run->list = list;
     summary->left = kernels_in(list, run->count);

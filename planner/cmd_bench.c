@@ -6,9 +6,11 @@
 #include "planner/progress.h"
 #include "planner/work.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct args {
     const char *profile;
@@ -175,19 +177,21 @@ static enum uc_status dry_run(const struct args *args,
 {
     struct uc_profile *profile = NULL;
     struct uc_work *list = NULL;
-    struct uc_error missing;
     size_t count = 0;
     int64_t env = -1, kernels = 0;
     enum uc_status status = UC_OK;
     char duration[32];
 
-    if (uc_profile_open(args->profile, UC_PROFILE_READ, &profile, &missing) ==
-        UC_OK)
+    /* Without a profile everything is missing. */
+    if (access(args->profile, F_OK) == 0 || errno != ENOENT)
+        status = uc_profile_open(args->profile, UC_PROFILE_READ, &profile, err);
+    if (status == UC_OK && profile != NULL)
         status = dry_run_environment(args, profile, &env, err);
     if (status == UC_OK)
-        status = uc_work_list(profile, env, all->list, all->batches, all->count,
-                              &args->policy, args->bench.remeasure, &list,
-                              &count, err);
+        status =
+            uc_work_list(profile, env, all->list, all->batches, all->count,
+                         &args->policy, args->bench.remeasure,
+                         args->bench.max_workspace_bytes, &list, &count, err);
     if (status == UC_OK) {
         for (size_t i = 0; i < count; i++) {
             char text[UC_PROBLEM_TEXT];
@@ -256,6 +260,6 @@ const struct cmd cmd_bench = {
     .args_size = sizeof(struct args),
     .defaults = &defaults,
     .min_operands = 1,
-    .max_operands = 1000,
+    .max_operands = SIZE_MAX,
     .run = run,
 };

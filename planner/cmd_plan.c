@@ -288,7 +288,7 @@ static enum uc_status complete_profile(const struct args *args,
     enum uc_status status =
         uc_work_list(input->profile, input->environment.id, input->operations,
                      input->batches, input->operation_count,
-                     &args->planning.policy, false, &list, &count, err);
+                     &args->planning.policy, false, -1, &list, &count, err);
 
     if (!status && count > 0)
         status = plan_measure_missing(args, input, list, count, err);

@@ -123,6 +123,13 @@ static CUresult set_guards(struct uc_gpu *gpu, const struct uc_buffer *buffer)
                                    GUARD_BYTE, GUARD_BYTES, gpu->stream);
 }
 
+void uc_gpu_release(struct uc_gpu *gpu, struct uc_buffer *buffer)
+{
+    if (buffer->base != 0)
+        gpu->cuda.MemFree(buffer->base);
+    *buffer = (struct uc_buffer){ 0 };
+}
+
 enum uc_status uc_gpu_reserve(struct uc_gpu *gpu, struct uc_buffer *buffer,
                               int64_t bytes, struct uc_error *err)
 {
@@ -132,9 +139,7 @@ enum uc_status uc_gpu_reserve(struct uc_gpu *gpu, struct uc_buffer *buffer,
         size_t room = (size_t)bytes + 2 * GUARD_BYTES + ALIGN_BYTES;
         char asked[UC_BYTES_TEXT], available[UC_BYTES_TEXT];
 
-        if (buffer->base != 0)
-            gpu->cuda.MemFree(buffer->base);
-        buffer->base = 0;
+        uc_gpu_release(gpu, buffer);
         result = gpu->cuda.MemAlloc(&buffer->base, room);
         if (result == CUDA_ERROR_OUT_OF_MEMORY) {
             buffer->base = 0;

@@ -14,9 +14,10 @@
 
 #include "common/device.h"
 #include "common/problem.h"
+#include "planner/timing.h"
 #include "runtime/library.h"
 
-enum { UC_GPU_MARKS = 33 };
+enum { UC_GPU_MARKS = UC_TIMING_ROUND + 1 };
 
 struct uc_gpu {
     struct uc_cuda cuda;
@@ -45,6 +46,9 @@ enum uc_status uc_gpu_open(struct uc_gpu *gpu, int index, struct uc_error *err);
 /** Give a buffer at least `bytes`, with fresh guards; contents are lost. */
 enum uc_status uc_gpu_reserve(struct uc_gpu *gpu, struct uc_buffer *buffer,
                               int64_t bytes, struct uc_error *err);
+
+/** Give a buffer's memory back. */
+void uc_gpu_release(struct uc_gpu *gpu, struct uc_buffer *buffer);
 
 /** *intact is false when something wrote into a guard zone. */
 enum uc_status uc_gpu_check_guards(struct uc_gpu *gpu,

@@ -2,6 +2,7 @@
 
 #include "planner/measure.h"
 
+#include "common/clock.h"
 #include "planner/timing.h"
 #include "planner/trial.h"
 
@@ -49,15 +50,15 @@ static bool is_unsupported(cudnnStatus_t status)
     return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
 }
 
-static enum uc_status compare(struct uc_trial *b, bool accumulate,
+static enum uc_status compare(struct uc_trial *trial, bool accumulate,
                               double *error, struct uc_error *err)
 {
-    enum uc_tensor out = uc_operation_output(b->problem.operation);
-    enum uc_dtype type = uc_trial_type(&b->problem, out);
-    const struct uc_buffer *buffer = uc_trial_buffer(b, out);
-    struct uc_measure_session *s = b->session;
+    enum uc_tensor out = uc_operation_output(trial->problem.operation);
+    enum uc_dtype type = uc_trial_type(&trial->problem, out);
+    const struct uc_buffer *buffer = uc_trial_buffer(trial, out);
+    struct uc_measure_session *s = trial->session;
 
-    if (b->reference ==
+    if (trial->reference ==
         UC_REFERENCE_NONE) /* against itself: finds NaN, nothing else */
         return uc_gpu_compare(&s->gpu, buffer, type, buffer, type, 0, error,
                               err);
@@ -67,24 +68,24 @@ static enum uc_status compare(struct uc_trial *b, bool accumulate,
 }
 
 /** Run once, checked. *fit tells whether the kernel may be timed. */
-static enum uc_status check_kernel(struct uc_trial *b, bool accumulate,
+static enum uc_status check_kernel(struct uc_trial *trial, bool accumulate,
                                    struct uc_measurement *m, bool *fit,
                                    struct uc_error *err)
 {
-    struct uc_measure_session *s = b->session;
+    struct uc_measure_session *s = trial->session;
     struct uc_buffer *out =
-        uc_trial_buffer(b, uc_operation_output(b->problem.operation));
+        uc_trial_buffer(trial, uc_operation_output(trial->problem.operation));
     bool out_intact, workspace_intact;
     enum uc_status status;
     cudnnStatus_t result;
     double error;
 
     *fit = false;
-    if ((status = uc_trial_clear(b, accumulate, err)) != UC_OK ||
+    if ((status = uc_trial_clear(trial, accumulate, err)) != UC_OK ||
         (status = uc_gpu_poison(&s->gpu, &s->workspace, err)) != UC_OK)
         return status;
     result =
-        uc_trial_run(b, &m->kernel, accumulate, (size_t)m->workspace_bytes);
+        uc_trial_run(trial, &m->kernel, accumulate, (size_t)m->workspace_bytes);
     if (result != CUDNN_STATUS_SUCCESS) {
         set_outcome(m, is_unsupported(result) ? UC_UNSUPPORTED : UC_FAILED,
                     s->gpu.cudnn.GetErrorString(result));
@@ -95,20 +96,21 @@ static enum uc_status check_kernel(struct uc_trial *b, bool accumulate,
         set_outcome(m, UC_FAILED, err->text);
         return status;
     }
-    if ((status = compare(b, accumulate, &error, err)) != UC_OK ||
+    if ((status = compare(trial, accumulate, &error, err)) != UC_OK ||
         (status = uc_gpu_check_guards(&s->gpu, out, &out_intact, err)) !=
             UC_OK ||
         (status = uc_gpu_check_guards(&s->gpu, &s->workspace, &workspace_intact,
                                       err)) != UC_OK)
         return status;
-    m->error = b->reference != UC_REFERENCE_NONE && !isnan(error) ? error : -1;
+    m->error =
+        trial->reference != UC_REFERENCE_NONE && !isnan(error) ? error : -1;
     if (!out_intact || !workspace_intact) {
         set_outcome(m, UC_OUT_OF_BOUNDS,
                     out_intact ? "wrote outside its workspace"
                                : "wrote outside its output");
-    } else if (b->reference == UC_REFERENCE_DISPUTED) {
+    } else if (trial->reference == UC_REFERENCE_DISPUTED) {
         set_outcome(m, UC_WRONG, "no two kernels in a row agree");
-    } else if (!(error <= uc_measure_tolerance(&b->problem))) {
+    } else if (!(error <= uc_measure_tolerance(&trial->problem))) {
         snprintf(m->reason, sizeof m->reason, "relative L2 error %.3g", error);
         m->outcome = UC_WRONG;
     } else {
@@ -117,16 +119,8 @@ static enum uc_status check_kernel(struct uc_trial *b, bool accumulate,
     return UC_OK;
 }
 
-static double now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 struct timed_call {
-    struct uc_trial *bench;
+    struct uc_trial *trial;
     const struct uc_measurement *m;
 };
 
@@ -134,15 +128,15 @@ static enum uc_status issue(struct timed_call *call, int calls,
                             struct uc_error *err)
 {
     const struct uc_measurement *m = call->m;
-    struct uc_trial *b = call->bench;
+    struct uc_trial *trial = call->trial;
 
     for (int i = 0; i < calls; i++) {
-        cudnnStatus_t status = uc_trial_run(b, &m->kernel, m->accumulate,
+        cudnnStatus_t status = uc_trial_run(trial, &m->kernel, m->accumulate,
                                             (size_t)m->workspace_bytes);
 
         if (status != CUDNN_STATUS_SUCCESS)
             return uc_fail(err, UC_EDEVICE, "cuDNN: %s",
-                           b->session->gpu.cudnn.GetErrorString(status));
+                           trial->session->gpu.cudnn.GetErrorString(status));
     }
     return UC_OK;
 }
@@ -153,15 +147,15 @@ static enum uc_status sample(void *context, bool lead, int samples, int calls,
                              struct uc_error *err)
 {
     struct timed_call *call = context;
-    struct uc_gpu *gpu = &call->bench->session->gpu;
+    struct uc_gpu *gpu = &call->trial->session->gpu;
     enum uc_status status = issue(call, lead ? 1 : 0, err);
     CUresult result = gpu->cuda.EventRecord(gpu->marks[0], gpu->stream);
 
     for (int i = 0; i < samples && status == UC_OK && !result; i++) {
-        double start = now_ns();
+        double start = uc_clock_s();
 
         status = issue(call, calls, err);
-        host_ns[i] = (float)((now_ns() - start) / calls);
+        host_ns[i] = (float)((uc_clock_s() - start) * 1e9 / calls);
         result = gpu->cuda.EventRecord(gpu->marks[i + 1], gpu->stream);
     }
     if (status != UC_OK)
@@ -179,22 +173,95 @@ static enum uc_status sample(void *context, bool lead, int samples, int calls,
                                   : uc_gpu_fail(gpu, "timing", result, err);
 }
 
+/* Memory -----------------------------------------------------------------*/
+
+/** Whether buffers are larger than this trial needs. */
+static bool has_slack(struct uc_measure_session *s)
+{
+    const struct uc_buffer *const buffers[] = UC_SESSION_BUFFERS(s);
+
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        if (buffers[i]->capacity_bytes > buffers[i]->bytes)
+            return true;
+    return false;
+}
+
+static void release_all(struct uc_measure_session *s)
+{
+    struct uc_buffer *const buffers[] = UC_SESSION_BUFFERS(s);
+
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        uc_gpu_release(&s->gpu, buffers[i]);
+}
+
+static enum uc_status fill_trial(struct uc_trial *trial,
+                                 const struct uc_work *work,
+                                 struct uc_error *err)
+{
+    enum uc_status status;
+
+    uc_runner_free(trial->runner);
+    trial->runner = NULL;
+    trial->reference = UC_REFERENCE_NONE;
+    status = uc_trial_prepare(trial, &trial->problem, work->micro_batch, err);
+    if (status == UC_OK)
+        status = uc_reference_make(trial, work->micro_batch,
+                                   work->skip_references, err);
+    return status;
+}
+
+/** Buffers only grow, from one work to the next, until memory runs out: then
+    all start anew, as large as this work needs them. */
+static enum uc_status open_trial(struct uc_trial *trial,
+                                 const struct uc_work *work,
+                                 struct uc_error *err)
+{
+    enum uc_status status = fill_trial(trial, work, err);
+
+    if (status != UC_ENOFIT)
+        return status;
+    release_all(trial->session);
+    return fill_trial(trial, work, err);
+}
+
+static enum uc_status reserve_workspace(struct uc_trial *trial,
+                                        const struct uc_measurement *m,
+                                        struct uc_error *err)
+{
+    struct uc_measure_session *s = trial->session;
+    enum uc_status status =
+        uc_gpu_reserve(&s->gpu, &s->workspace, m->workspace_bytes, err);
+
+    if (status != UC_ENOFIT || !has_slack(s))
+        return status;
+    release_all(s);
+    status = fill_trial(trial, trial->work, err);
+    if (status == UC_OK)
+        status =
+            uc_gpu_reserve(&s->gpu, &s->workspace, m->workspace_bytes, err);
+    return status;
+}
+
+/* Timing -----------------------------------------------------------------*/
+
 /** `best_ns`: the fastest kernel of no larger workspace; 0: none yet. */
-static enum uc_status measure_kernel(struct uc_trial *b, int64_t best_ns,
+static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
                                      struct uc_measurement *m,
                                      struct uc_error *err)
 {
-    struct uc_measure_session *s = b->session;
-    struct timed_call call = { b, m };
+    struct timed_call call = { trial, m };
     struct uc_timing timing;
     enum uc_status status;
     bool fit;
 
-    if (uc_gpu_reserve(&s->gpu, &s->workspace, m->workspace_bytes, err)) {
+    status = reserve_workspace(trial, m, err);
+    if (status == UC_ENOFIT) {
         set_outcome(m, UC_TOO_LARGE, err->text);
         return UC_OK;
     }
-    status = check_kernel(b, m->accumulate, m, &fit, err);
+    if (status != UC_OK)
+        return status;
+    status = check_kernel(trial, m->accumulate, m, &fit, err);
     if (status != UC_OK || !fit)
         return status;
     status = uc_timing_take(sample, &call, (double)best_ns * UC_CUT_OFF_FACTOR,
@@ -235,13 +302,13 @@ static int by_workspace(const void *a, const void *b)
     return left->index < right->index ? -1 : 1;
 }
 
-static void query_workspace(struct uc_trial *b, struct entry *entry)
+static void query_workspace(struct uc_trial *trial, struct entry *entry)
 {
-    struct uc_measure_session *s = b->session;
+    struct uc_measure_session *s = trial->session;
     struct uc_measurement *m = &entry->m;
     size_t bytes = 0;
     cudnnStatus_t result =
-        uc_runner_workspace(b->runner, s->gpu.handle, &m->kernel, &bytes);
+        uc_runner_workspace(trial->runner, s->gpu.handle, &m->kernel, &bytes);
 
     if (result != CUDNN_STATUS_SUCCESS) {
         set_outcome(m, UC_UNSUPPORTED, s->gpu.cudnn.GetErrorString(result));
@@ -254,53 +321,50 @@ static void query_workspace(struct uc_trial *b, struct entry *entry)
     }
 }
 
-static enum uc_status measure_entries(struct uc_trial *b, struct entry *entries,
-                                      size_t count,
+/** The fastest measured so far that any plan admits if it admits this. */
+static int64_t best_before(const struct entry *entries, size_t index)
+{
+    const struct uc_measurement *m = &entries[index].m;
+    int64_t best_ns = 0;
+
+    for (size_t i = 0; i < index; i++) {
+        const struct uc_measurement *other = &entries[i].m;
+
+        if (other->outcome == UC_MEASURED &&
+            other->accumulate == m->accumulate &&
+            (other->notes & ~m->notes) == 0 &&
+            (best_ns == 0 || other->time_ns < best_ns))
+            best_ns = other->time_ns;
+    }
+    return best_ns;
+}
+
+static enum uc_status measure_entries(struct uc_trial *trial,
+                                      struct entry *entries, size_t count,
                                       const struct uc_measure_events *events,
                                       struct uc_error *err)
 {
-    int64_t best_ns[2] = { 0, 0 }; /* by beta case */
-
     for (size_t i = 0; i < count; i++) {
         struct entry *e = &entries[i];
-        int64_t *best = &best_ns[e->m.accumulate];
         enum uc_status status = UC_OK;
 
         events->started(events->context, e->index);
         if (e->runs)
-            status = measure_kernel(b, *best, &e->m, err);
+            status = measure_kernel(trial, best_before(entries, i), &e->m, err);
         if (status != UC_OK && e->m.outcome != UC_FAILED)
             return status;
         e->m.measured_at = (int64_t)time(NULL);
         events->done(events->context, e->index, &e->m);
         if (status != UC_OK)
             return status;
-        if (e->m.outcome == UC_MEASURED && (*best == 0 || e->m.time_ns < *best))
-            *best = e->m.time_ns;
     }
     return UC_OK;
 }
 
-enum uc_status uc_measure_work(struct uc_measure_session *session,
-                               const struct uc_work *work,
-                               const struct uc_measure_events *events,
-                               struct uc_error *err)
+static void start_entries(struct uc_trial *trial, const struct uc_work *work,
+                          struct entry entries[UC_WORK_KERNELS])
 {
-    struct uc_trial b = { .session = session,
-                          .problem = work->problem,
-                          .x = &session->x,
-                          .w = &session->w,
-                          .y = &session->y };
-    struct entry entries[UC_WORK_KERNELS];
-    enum uc_status status =
-        uc_trial_prepare(&b, &b.problem, work->micro_batch, err);
-
-    if (status == UC_OK)
-        status = uc_reference_make(&b, work->micro_batch, work->skip_references,
-                                   err);
-    if (status != UC_OK)
-        goto out;
-    memset(entries, 0, sizeof entries);
+    memset(entries, 0, UC_WORK_KERNELS * sizeof *entries);
     for (size_t i = 0; i < work->kernel_count; i++) {
         struct uc_measurement *m = &entries[i].m;
 
@@ -312,11 +376,38 @@ enum uc_status uc_measure_work(struct uc_measure_session *session,
         m->notes =
             uc_legacy_notes(work->problem.operation, m->kernel.algorithm) |
             (m->kernel.math == UC_MATH_FMA ? 0u : UC_NOTE_TENSOR_CORE);
-        query_workspace(&b, &entries[i]);
+        query_workspace(trial, &entries[i]);
     }
     qsort(entries, work->kernel_count, sizeof *entries, by_workspace);
-    status = measure_entries(&b, entries, work->kernel_count, events, err);
-out:
-    uc_runner_free(b.runner);
+}
+
+enum uc_status uc_measure_work(struct uc_measure_session *session,
+                               const struct uc_work *work,
+                               const struct uc_measure_events *events,
+                               struct uc_error *err)
+{
+    struct uc_trial trial = { .session = session,
+                              .work = work,
+                              .problem = work->problem,
+                              .x = &session->x,
+                              .w = &session->w,
+                              .y = &session->y };
+    struct entry entries[UC_WORK_KERNELS];
+    enum uc_status status = open_trial(&trial, work, err);
+    char too_large[UC_REASON_TEXT];
+
+    if (status == UC_OK || (status == UC_ENOFIT && trial.runner != NULL)) {
+        start_entries(&trial, work, entries);
+        snprintf(too_large, sizeof too_large, "%.*s", UC_REASON_TEXT - 1,
+                 err->text);
+        for (size_t i = 0; i < work->kernel_count && status == UC_ENOFIT; i++)
+            if (entries[i].runs) {
+                entries[i].runs = false;
+                set_outcome(&entries[i].m, UC_TOO_LARGE, too_large);
+            }
+        status =
+            measure_entries(&trial, entries, work->kernel_count, events, err);
+    }
+    uc_runner_free(trial.runner);
     return status;
 }

@@ -11,13 +11,14 @@
  * steady.
  *
  * Kernels are taken by growing workspace. One that is slower than
- * UC_CUT_OFF_FACTOR times another of no larger workspace can be in no best
- * configuration: it is cut off after one sample.
+ * UC_CUT_OFF_FACTOR times another of no larger workspace, which any plan
+ * that admits it admits too (its notes are among this one's), can be in no
+ * best configuration: it is cut off after one sample.
  *
  * Units:   *_bytes are bytes, *_ns nanoseconds.
  * Owner:   a session owns its device buffers for the process's life.
- * Errors:  UC_EDEVICE when the device is lost, UC_ENOFIT when the tensors do
- *          not fit its memory; what a kernel does wrong is an outcome.
+ * Errors:  UC_EDEVICE when the device is lost; what a kernel does wrong, or
+ *          that it does not fit the device's memory, is an outcome.
  * Threads: one.
  */
 #ifndef UC_PLANNER_MEASURE_H
@@ -38,6 +39,13 @@ struct uc_measure_session {
     struct uc_buffer second;     /**< another kernel's, that must agree */
     struct uc_buffer workspace;
 };
+
+/** Every buffer of a session, for an array's initialiser. */
+#define UC_SESSION_BUFFERS(s)                                    \
+    {                                                            \
+        &(s)->x, &(s)->w, &(s)->y, &(s)->rx, &(s)->rw, &(s)->ry, \
+            &(s)->reference, &(s)->second, &(s)->workspace       \
+    }
 
 /** Told before a kernel may crash or hang, and when it is done. */
 struct uc_measure_events {

@@ -2,32 +2,25 @@
 
 #include "planner/progress.h"
 
+#include "common/clock.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double terminal_every_s = 0.1, plain_every_s = 10;
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void uc_progress_begin(struct uc_progress *progress, int64_t total, bool quiet)
 {
     *progress = (struct uc_progress){ .quiet = quiet,
                                       .terminal = isatty(STDERR_FILENO),
                                       .total = total,
-                                      .started_s = now_s() };
+                                      .started_s = uc_clock_s() };
 }
 
 double uc_progress_elapsed(const struct uc_progress *progress)
 {
-    return now_s() - progress->started_s;
+    return uc_clock_s() - progress->started_s;
 }
 
 void uc_progress_duration(double seconds, char text[32])
@@ -45,7 +38,7 @@ void uc_progress_duration(double seconds, char text[32])
 void uc_progress_step(struct uc_progress *progress, const char *now)
 {
     double every = progress->terminal ? terminal_every_s : plain_every_s;
-    double time_s = now_s(), elapsed = time_s - progress->started_s;
+    double time_s = uc_clock_s(), elapsed = time_s - progress->started_s;
     char left[32];
 
     progress->done++;

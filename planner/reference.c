@@ -5,26 +5,28 @@
 #include <math.h>
 
 /** One kernel's result in its output; *good is false when it has none. */
-static enum uc_status try_reference(struct uc_trial *b,
+static enum uc_status try_reference(struct uc_trial *trial,
                                     const struct uc_kernel *kernel, bool *good,
                                     struct uc_error *err)
 {
-    struct uc_measure_session *s = b->session;
-    enum uc_tensor out = uc_operation_output(b->problem.operation);
-    enum uc_dtype type = uc_trial_type(&b->problem, out);
-    struct uc_buffer *result = uc_trial_buffer(b, out);
+    struct uc_measure_session *s = trial->session;
+    enum uc_tensor out = uc_operation_output(trial->problem.operation);
+    enum uc_dtype type = uc_trial_type(&trial->problem, out);
+    struct uc_buffer *result = uc_trial_buffer(trial, out);
     enum uc_status status;
     size_t bytes;
     double error;
 
     *good = false;
-    if (uc_runner_workspace(b->runner, s->gpu.handle, kernel, &bytes) ||
-        (int64_t)bytes > s->max_workspace_bytes ||
-        uc_gpu_reserve(&s->gpu, &s->workspace, (int64_t)bytes, err))
+    if (uc_runner_workspace(trial->runner, s->gpu.handle, kernel, &bytes) ||
+        (int64_t)bytes > s->max_workspace_bytes)
         return UC_OK;
-    if ((status = uc_trial_clear(b, false, err)) != UC_OK)
+    status = uc_gpu_reserve(&s->gpu, &s->workspace, (int64_t)bytes, err);
+    if (status != UC_OK) /* another one may do with less */
+        return status == UC_ENOFIT ? UC_OK : status;
+    if ((status = uc_trial_clear(trial, false, err)) != UC_OK)
         return status;
-    if (uc_trial_run(b, kernel, false, bytes) != CUDNN_STATUS_SUCCESS)
+    if (uc_trial_run(trial, kernel, false, bytes) != CUDNN_STATUS_SUCCESS)
         return uc_gpu_wait(&s->gpu, err);
     /* Against itself: NaN where it did not write or went wrong. */
     status =
@@ -34,12 +36,12 @@ static enum uc_status try_reference(struct uc_trial *b,
 }
 
 /** Whether the two results are one; the newer takes the older's place. */
-static enum uc_status compare_references(struct uc_trial *b,
+static enum uc_status compare_references(struct uc_trial *trial,
                                          struct uc_error *err)
 {
-    struct uc_measure_session *s = b->session;
-    enum uc_tensor out = uc_operation_output(b->problem.operation);
-    enum uc_dtype type = uc_trial_type(&b->problem, out);
+    struct uc_measure_session *s = trial->session;
+    enum uc_tensor out = uc_operation_output(trial->problem.operation);
+    enum uc_dtype type = uc_trial_type(&trial->problem, out);
     double error;
     enum uc_status status = uc_gpu_compare(&s->gpu, &s->second, type,
                                            &s->reference, type, 0, &error, err);
@@ -49,9 +51,9 @@ static enum uc_status compare_references(struct uc_trial *b,
         return status;
     s->second = s->reference;
     s->reference = newer;
-    b->reference = error <= uc_measure_tolerance(&b->problem)
-                       ? UC_REFERENCE_AGREED
-                       : UC_REFERENCE_DISPUTED;
+    trial->reference = error <= uc_measure_tolerance(&trial->problem)
+                           ? UC_REFERENCE_AGREED
+                           : UC_REFERENCE_DISPUTED;
     return UC_OK;
 }
 
@@ -59,14 +61,14 @@ static enum uc_status compare_references(struct uc_trial *b,
  * FMA kernels one after another, less the first `skip`, until one agrees
  * with the one before. When only one works at all, it is believed.
  */
-static enum uc_status run_reference(struct uc_trial *b, int skip,
+static enum uc_status run_reference(struct uc_trial *trial, int skip,
                                     struct uc_error *err)
 {
     static const int order[] = { 1, 0, 3, 2, 4, 5, 6, 7 };
-    struct uc_measure_session *s = b->session;
+    struct uc_measure_session *s = trial->session;
     struct uc_buffer *result =
-        uc_trial_buffer(b, uc_operation_output(b->problem.operation));
-    int count = uc_legacy_algorithm_count(b->problem.operation);
+        uc_trial_buffer(trial, uc_operation_output(trial->problem.operation));
+    int count = uc_legacy_algorithm_count(trial->problem.operation);
 
     for (size_t i = (size_t)skip; i < sizeof order / sizeof *order; i++) {
         struct uc_kernel kernel = { UC_API_LEGACY, order[i], UC_MATH_FMA };
@@ -75,22 +77,24 @@ static enum uc_status run_reference(struct uc_trial *b, int skip,
 
         if (order[i] >= count)
             continue;
-        status = try_reference(b, &kernel, &good, err);
+        status = try_reference(trial, &kernel, &good, err);
         if (status != UC_OK)
             return status;
         if (!good)
             continue;
-        if (b->reference == UC_REFERENCE_NONE) {
+        if (trial->reference == UC_REFERENCE_NONE) {
             struct uc_buffer first = *result; /* result is &s->second */
 
             *result = s->reference;
             s->reference = first;
-            b->reference = UC_REFERENCE_ALONE;
+            trial->reference = UC_REFERENCE_ALONE;
             status = uc_gpu_reserve(&s->gpu, result, first.bytes, err);
+            if (status == UC_ENOFIT) /* no room for a second opinion */
+                return UC_OK;
         } else {
-            status = compare_references(b, err);
+            status = compare_references(trial, err);
         }
-        if (status != UC_OK || b->reference == UC_REFERENCE_AGREED)
+        if (status != UC_OK || trial->reference == UC_REFERENCE_AGREED)
             return status;
     }
     return UC_OK;

@@ -2,6 +2,7 @@
 
 #include "planner/timing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ static const double kernel_ns = 120e6;    /* sampling time for one kernel */
 static const double steady = 0.01;        /* spread over median */
 static const double call_host_ns = 200e3; /* more than any call costs */
 
-enum { ROUND = 5, LONG_ROUND = 3, MAX_CALLS = 64 };
+enum { LONG_ROUND = 3, MAX_CALLS = 64 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -80,10 +81,10 @@ enum uc_status uc_timing_take(uc_sampler *sample, void *context,
         *timing = t;
         return UC_OK;
     }
-    t.calls = first < sample_ns / MAX_CALLS ? MAX_CALLS
-              : first < sample_ns           ? (int)(sample_ns / first) + 1
-                                            : 1;
-    round = first < long_call_ns ? ROUND : LONG_ROUND;
+    t.calls = first * MAX_CALLS <= sample_ns ? MAX_CALLS
+              : first < sample_ns            ? (int)ceil(sample_ns / first)
+                                             : 1;
+    round = first < long_call_ns ? UC_TIMING_ROUND : LONG_ROUND;
     t.samples = 0;
     do {
         status = sample(context, true, round, t.calls, t.sample_ns + t.samples,

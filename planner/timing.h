@@ -20,6 +20,8 @@
 
 #include "db/profile.h"
 
+enum { UC_TIMING_ROUND = 5 }; /**< most samples asked for at once */
+
 /**
  * Take `samples` samples of `calls` calls each, all back to back, behind one
  * call that is not timed if `lead`. Results are for one call.

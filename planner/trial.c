@@ -2,10 +2,10 @@
 
 #include "planner/trial.h"
 
-struct uc_buffer *uc_trial_buffer(const struct uc_trial *b,
+struct uc_buffer *uc_trial_buffer(const struct uc_trial *trial,
                                   enum uc_tensor tensor)
 {
-    return tensor == UC_X ? b->x : tensor == UC_W ? b->w : b->y;
+    return tensor == UC_X ? trial->x : tensor == UC_W ? trial->w : trial->y;
 }
 
 enum uc_dtype uc_trial_type(const struct uc_problem *p, enum uc_tensor tensor)
@@ -13,70 +13,74 @@ enum uc_dtype uc_trial_type(const struct uc_problem *p, enum uc_tensor tensor)
     return tensor == UC_X ? p->x_type : tensor == UC_W ? p->w_type : p->y_type;
 }
 
-static enum uc_status fill_tensor(struct uc_trial *b, enum uc_tensor tensor,
+static enum uc_status fill_tensor(struct uc_trial *trial, enum uc_tensor tensor,
                                   enum uc_dtype rounding, int64_t micro_batch,
                                   struct uc_error *err)
 {
-    struct uc_gpu *gpu = &b->session->gpu;
-    struct uc_buffer *buffer = uc_trial_buffer(b, tensor);
+    struct uc_gpu *gpu = &trial->session->gpu;
+    struct uc_buffer *buffer = uc_trial_buffer(trial, tensor);
     static const uint64_t seeds[] = {
         [UC_X] = UC_SEED_X, [UC_W] = UC_SEED_W, [UC_Y] = UC_SEED_Y
     };
     enum uc_status status;
     int64_t bytes;
 
-    if ((status = uc_problem_tensor_bytes(&b->problem, tensor, micro_batch,
+    if ((status = uc_problem_tensor_bytes(&trial->problem, tensor, micro_batch,
                                           &bytes, err)) != UC_OK ||
         (status = uc_gpu_reserve(gpu, buffer, bytes, err)) != UC_OK)
         return status;
-    return uc_gpu_fill(gpu, buffer, uc_trial_type(&b->problem, tensor),
+    return uc_gpu_fill(gpu, buffer, uc_trial_type(&trial->problem, tensor),
                        rounding, seeds[tensor], err);
 }
 
-enum uc_status uc_trial_prepare(struct uc_trial *b,
+enum uc_status uc_trial_prepare(struct uc_trial *trial,
                                 const struct uc_problem *like,
                                 int64_t micro_batch, struct uc_error *err)
 {
-    enum uc_status status = uc_runner_create(
-        &b->session->gpu.cudnn, &b->problem, micro_batch, &b->runner, err);
+    enum uc_status status =
+        uc_runner_create(&trial->session->gpu.cudnn, &trial->problem,
+                         micro_batch, &trial->runner, err);
 
     for (int t = UC_X; status == UC_OK && t <= UC_Y; t++)
-        status = fill_tensor(b, (enum uc_tensor)t,
+        status = fill_tensor(trial, (enum uc_tensor)t,
                              uc_trial_type(like, (enum uc_tensor)t),
                              micro_batch, err);
     return status;
 }
 
-cudnnStatus_t uc_trial_run(struct uc_trial *b, const struct uc_kernel *kernel,
-                           bool accumulate, size_t workspace_bytes)
+cudnnStatus_t uc_trial_run(struct uc_trial *trial,
+                           const struct uc_kernel *kernel, bool accumulate,
+                           size_t workspace_bytes)
 {
     static const float ones[] = { 0, 1 };
     static const double double_ones[] = { 0, 1 };
-    bool wide = b->problem.x_type == UC_FP64;
+    bool wide = trial->problem.x_type == UC_FP64;
     const void *one = wide ? (const void *)&double_ones[1] : &ones[1];
     const void *zero = wide ? (const void *)&double_ones[0] : &ones[0];
-    struct uc_tensors tensors = { (void *)b->x->data, (void *)b->w->data,
-                                  (void *)b->y->data };
+    struct uc_tensors tensors = { (void *)trial->x->data,
+                                  (void *)trial->w->data,
+                                  (void *)trial->y->data };
 
     return uc_runner_run(
-        b->runner, b->session->gpu.handle, kernel, one, &tensors,
+        trial->runner, trial->session->gpu.handle, kernel, one, &tensors,
         accumulate ? one : zero,
-        workspace_bytes > 0 ? (void *)b->session->workspace.data : NULL,
+        workspace_bytes > 0 ? (void *)trial->session->workspace.data : NULL,
         workspace_bytes);
 }
 
-enum uc_status uc_trial_clear(struct uc_trial *b, bool accumulate,
+enum uc_status uc_trial_clear(struct uc_trial *trial, bool accumulate,
                               struct uc_error *err)
 {
-    struct uc_gpu *gpu = &b->session->gpu;
-    enum uc_tensor out = uc_operation_output(b->problem.operation);
-    const struct uc_tensor_layout *layout = out == UC_X   ? &b->problem.x
-                                            : out == UC_Y ? &b->problem.y
-                                                          : &b->problem.w;
+    struct uc_gpu *gpu = &trial->session->gpu;
+    enum uc_tensor out = uc_operation_output(trial->problem.operation);
+    const struct uc_tensor_layout *layout = out == UC_X   ? &trial->problem.x
+                                            : out == UC_Y ? &trial->problem.y
+                                                          : &trial->problem.w;
 
     if (accumulate || layout->kind == UC_STRIDED)
-        return uc_gpu_fill(gpu, uc_trial_buffer(b, out),
-                           uc_trial_type(&b->problem, out),
-                           uc_trial_type(&b->problem, out), UC_SEED_PRIOR, err);
-    return uc_gpu_poison(gpu, uc_trial_buffer(b, out), err);
+        return uc_gpu_fill(gpu, uc_trial_buffer(trial, out),
+                           uc_trial_type(&trial->problem, out),
+                           uc_trial_type(&trial->problem, out), UC_SEED_PRIOR,
+                           err);
+    return uc_gpu_poison(gpu, uc_trial_buffer(trial, out), err);
 }

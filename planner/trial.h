@@ -25,6 +25,7 @@ enum uc_reference {
     reference it is compared with. */
 struct uc_trial {
     struct uc_measure_session *session;
+    const struct uc_work *work; /**< NULL for the reference's */
     struct uc_problem problem;
     struct uc_runner *runner;
     struct uc_buffer *x, *w, *y;

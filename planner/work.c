@@ -49,7 +49,8 @@ static void want_all(struct uc_work *work, bool accumulate)
 }
 
 static void drop_present(struct uc_work *work,
-                         const struct uc_measurement *rows, size_t count)
+                         const struct uc_measurement *rows, size_t count,
+                         int64_t max_workspace_bytes)
 {
     size_t kept = 0;
 
@@ -60,21 +61,47 @@ static void drop_present(struct uc_work *work,
         for (size_t j = 0; j < count && !present; j++)
             present = rows[j].micro_batch == work->micro_batch &&
                       rows[j].accumulate == k->accumulate &&
-                      uc_kernel_equal(&rows[j].kernel, &k->kernel);
+                      uc_kernel_equal(&rows[j].kernel, &k->kernel) &&
+                      (rows[j].outcome != UC_TOO_LARGE ||
+                       rows[j].workspace_bytes > max_workspace_bytes);
         if (!present)
             work->kernels[kept++] = *k;
     }
     work->kernel_count = kept;
 }
 
-/** The work of `size` among those from `from` on, all of one problem. */
+/** The work of `size` among the sorted ones in [from, to), all of one
+    problem. */
 static struct uc_work *find_size(const struct works *works, size_t from,
-                                 int64_t size)
+                                 size_t to, int64_t size)
 {
-    for (size_t i = from; i < works->count; i++)
-        if (works->list[i].micro_batch == size)
-            return &works->list[i];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        int64_t there = works->list[middle].micro_batch;
+
+        if (there == size)
+            return &works->list[middle];
+        if (there > size)
+            from = middle + 1;
+        else
+            to = middle;
+    }
     return NULL;
+}
+
+static int by_falling_size(const void *a, const void *b)
+{
+    const struct uc_work *left = a, *right = b;
+
+    return (left->micro_batch < right->micro_batch) -
+           (left->micro_batch > right->micro_batch);
+}
+
+static void sort(struct works *works, size_t from)
+{
+    if (works->count > from)
+        qsort(works->list + from, works->count - from, sizeof *works->list,
+              by_falling_size);
 }
 
 /** What one batch of a problem needs, on top of what is there. */
@@ -84,11 +111,11 @@ static enum uc_status add_batch(struct works *works, size_t from,
                                 struct uc_error *err)
 {
     int64_t *sizes = NULL;
-    size_t count;
+    size_t count, sorted = works->count;
     enum uc_status status = uc_policy_sizes(policy, batch, &sizes, &count, err);
 
     for (size_t i = 0; i < count && status == UC_OK; i++) {
-        struct uc_work *work = find_size(works, from, sizes[i]);
+        struct uc_work *work = find_size(works, from, sorted, sizes[i]);
         struct uc_work fresh = { .problem = *problem, .micro_batch = sizes[i] };
 
         if (sizes[i] < batch && !uc_problem_splits_at(problem, sizes[i]))
@@ -104,15 +131,8 @@ static enum uc_status add_batch(struct works *works, size_t from,
             want_all(work, true);
     }
     free(sizes);
+    sort(works, from);
     return status;
-}
-
-static int by_falling_size(const void *a, const void *b)
-{
-    const struct uc_work *left = a, *right = b;
-
-    return (left->micro_batch < right->micro_batch) -
-           (left->micro_batch > right->micro_batch);
 }
 
 static bool seen_before(const struct uc_network_operation *operations,
@@ -131,6 +151,7 @@ static enum uc_status add_problem(struct works *works,
                                   const struct uc_network_operation *operations,
                                   const int64_t *batches, size_t count,
                                   size_t index, const struct uc_policy *policy,
+                                  int64_t max_workspace_bytes,
                                   struct uc_error *err)
 {
     const struct uc_problem *problem = &operations[index].problem;
@@ -147,14 +168,11 @@ static enum uc_status add_problem(struct works *works,
         return status;
     kept = from;
     for (size_t i = from; i < works->count; i++) {
-        drop_present(&works->list[i], rows, row_count);
+        drop_present(&works->list[i], rows, row_count, max_workspace_bytes);
         if (works->list[i].kernel_count > 0)
             works->list[kept++] = works->list[i];
     }
     works->count = kept;
-    if (kept > from)
-        qsort(works->list + from, kept - from, sizeof *works->list,
-              by_falling_size);
     free(rows);
     return UC_OK;
 }
@@ -163,8 +181,8 @@ enum uc_status uc_work_list(struct uc_profile *profile, int64_t env,
                             const struct uc_network_operation *operations,
                             const int64_t *batches, size_t count,
                             const struct uc_policy *policy, bool remeasure,
-                            struct uc_work **list, size_t *list_count,
-                            struct uc_error *err)
+                            int64_t max_workspace_bytes, struct uc_work **list,
+                            size_t *list_count, struct uc_error *err)
 {
     struct works works = { NULL, 0, 0 };
     enum uc_status status = UC_OK;
@@ -172,7 +190,8 @@ enum uc_status uc_work_list(struct uc_profile *profile, int64_t env,
     for (size_t i = 0; i < count && status == UC_OK; i++)
         if (!seen_before(operations, i))
             status = add_problem(&works, remeasure ? NULL : profile, env,
-                                 operations, batches, count, i, policy, err);
+                                 operations, batches, count, i, policy,
+                                 max_workspace_bytes, err);
     if (status != UC_OK) {
         free(works.list);
         return status;

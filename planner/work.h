@@ -23,7 +23,7 @@ struct uc_work_kernel {
     struct uc_kernel kernel;
     bool accumulate;
 };
-enum { UC_WORK_KERNELS = 64 };
+enum { UC_WORK_KERNELS = 2 * UC_LEGACY_KERNELS };
 struct uc_work {
     struct uc_problem problem;
     int64_t micro_batch;
@@ -37,13 +37,15 @@ struct uc_work {
  * What the operations still need, each problem and size once however many
  * operations share it; sizes falling within a problem. `profile` may be
  * NULL (nothing is there yet) and `env` < 0 (no such environment yet).
- * With `remeasure`, what is there counts as missing.
+ * With `remeasure`, what is there counts as missing; so do kernels that were
+ * too large once, if they need no more than `max_workspace_bytes` (negative:
+ * what is there, is there).
  */
 enum uc_status uc_work_list(struct uc_profile *profile, int64_t env,
                             const struct uc_network_operation *operations,
                             const int64_t *batches, size_t count,
                             const struct uc_policy *policy, bool remeasure,
-                            struct uc_work **list, size_t *list_count,
-                            struct uc_error *err);
+                            int64_t max_workspace_bytes, struct uc_work **list,
+                            size_t *list_count, struct uc_error *err);
 
 #endif

@@ -141,6 +141,7 @@ enum uc_status uc_worker_start(struct uc_worker *worker, int device,
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
         return uc_fail(err, UC_EINTERNAL, "socketpair: %s", strerror(errno));
+    signal(SIGCHLD, SIG_DFL); /* inherited as ignored it would reap for us */
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
@@ -157,21 +158,21 @@ enum uc_status uc_worker_start(struct uc_worker *worker, int device,
     return wait_ready(worker, timeout_s, ready, err);
 }
 
-enum uc_status uc_worker_send(struct uc_worker *worker,
-                              const struct uc_work *work, struct uc_error *err)
+/** A failure means that the worker died; its end of file tells. */
+static void tell(const struct uc_worker *worker, const void *what, size_t size)
 {
-    while (send(worker->fd, work, sizeof *work, MSG_NOSIGNAL) < 0)
-        if (errno != EINTR)
-            return uc_fail(err, UC_EINTERNAL, "GPU %d: the worker is gone: %s",
-                           worker->device, strerror(errno));
-    return UC_OK;
+    while (send(worker->fd, what, size, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
+}
+
+void uc_worker_send(struct uc_worker *worker, const struct uc_work *work)
+{
+    tell(worker, work, sizeof *work);
 }
 
 void uc_worker_acknowledge(struct uc_worker *worker)
 {
-    /* To a worker that died this is lost; its end of file tells. */
-    while (send(worker->fd, "", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
-        ;
+    tell(worker, "", 1);
 }
 
 void uc_worker_stop(struct uc_worker *worker, char *how, size_t size)
@@ -181,10 +182,11 @@ void uc_worker_stop(struct uc_worker *worker, char *how, size_t size)
 
     if (worker->pid == 0)
         return;
+    /* An idle one ends by itself; later workers hold copies of this end. */
+    shutdown(worker->fd, SHUT_RDWR);
     close(worker->fd);
-    /* One that is idle or already dead ends by itself at once. */
     for (tries = 0; tries < 50; tries++) {
-        if (waitpid(worker->pid, &status, WNOHANG) == worker->pid)
+        if (waitpid(worker->pid, &status, WNOHANG) != 0)
             break;
         nanosleep(&pause, NULL);
     }

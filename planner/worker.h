@@ -56,9 +56,9 @@ enum uc_status uc_worker_start(struct uc_worker *worker, int device,
                                struct uc_worker_message *ready,
                                struct uc_error *err);
 
-/** Hand over work; only to a worker that is ready or idle. */
-enum uc_status uc_worker_send(struct uc_worker *worker,
-                              const struct uc_work *work, struct uc_error *err);
+/** Hand over work; only to a worker that is ready or idle. One that has died
+    is found out by what it says next: nothing. */
+void uc_worker_send(struct uc_worker *worker, const struct uc_work *work);
 
 /** The last UC_WORKER_DONE is stored: go on. */
 void uc_worker_acknowledge(struct uc_worker *worker);

@@ -13,7 +13,9 @@ bench_programs =
 coverage_exclude = \
 	planner/gpu.c \
 	planner/measure.c \
+	planner/reference.c \
 	planner/timing.c \
+	planner/trial.c \
 	planner/worker.c
 test_tools =
 
@@ -116,6 +118,10 @@ unit_tests += \
 bench_programs += tests/bench_planner
 
 include tests/double/local.mk
+
+# measuring
+unit_tests += tests/timing_take
+cli_tests += tests/cli_bench_faults.sh
 
 # on a GPU
 if HAVE_CUDNN

@@ -2,6 +2,7 @@
 
 #include "common/kernel.h"
 #include "planner/opt.h"
+#include "planner/policy.h"
 #include "tests/unit.h"
 
 struct args {
@@ -13,6 +14,7 @@ struct args {
     double gain;
     int math, dtype, layout;
     unsigned allow;
+    struct uc_policy policy;
 };
 
 static const struct opt_spec opts[] = {
@@ -26,6 +28,7 @@ static const struct opt_spec opts[] = {
     { "dtype", 0, OPT_DTYPE, offsetof(struct args, dtype), "TYPE", "d" },
     { "layout", 0, OPT_LAYOUT, offsetof(struct args, layout), "LAYOUT", "l" },
     { "allow", 0, OPT_ALLOW, offsetof(struct args, allow), "WHAT", "a" },
+    { "policy", 0, OPT_POLICY, offsetof(struct args, policy), "POLICY", "p" },
     { .type = OPT_END },
 };
 
@@ -345,6 +348,20 @@ static void allowances_add_up(void **state)
                      UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION);
 }
 
+static void policies_are_read(void **state)
+{
+    struct line line;
+
+    (void)state;
+    assert_int_equal(parse(&line, "--policy all"), UC_OK);
+    assert_int_equal(line.args.policy.kind, UC_POLICY_ALL);
+    assert_int_equal(parse(&line, "--policy=16,64"), UC_OK);
+    assert_int_equal(line.args.policy.kind, UC_POLICY_LIST);
+    assert_int_equal(line.args.policy.list_count, 2);
+    assert_int_equal(parse(&line, "--policy=halves"), UC_EINPUT);
+    assert_memory_equal(line.err.text, "--policy: ", 10);
+}
+
 static void long_junk_stays_one_short_line(void **state)
 {
     char option[2000] = "--", *words[1] = { option };
@@ -380,6 +397,7 @@ int main(void)
         cmocka_unit_test(numbers_are_read_as_written),
         cmocka_unit_test(names_give_their_enumerators),
         cmocka_unit_test(allowances_add_up),
+        cmocka_unit_test(policies_are_read),
         cmocka_unit_test(long_junk_stays_one_short_line),
     };
 

@@ -100,7 +100,7 @@ static enum uc_status synthetic_store(
         batches[i] = network->batch;
     if (!status)
         status = uc_work_list(NULL, -1, operations, batches, count, policy,
-                              false, &work, &work_count, err);
+                              false, -1, &work, &work_count, err);
     for (size_t i = 0; i < work_count && !status; i++)
         for (size_t k = 0; k < work[i].kernel_count && !status; k++) {
             struct uc_measurement row = synthetic_measurement(

@@ -1,0 +1,136 @@
+# bench on the double: memory that runs out, references that fail, hangs, and
+# kernels that a deterministic plan needs.
+. "$abs_top_srcdir/tests/lib.sh"
+
+double_present || skip_all "built without CUDA and cuDNN headers"
+
+cat >tiny.json <<'END'
+{ "name": "tiny", "batch": 6, "defaults": { "filter": 3, "pad": 1 },
+  "layers": { "conv1": { "in": [9, 9], "c": 3, "k": 4 } } }
+END
+cat >mixed.json <<'END'
+{ "name": "mixed", "batch": 8, "defaults": { "filter": 3, "pad": 1 },
+  "layers": { "big": { "in": [32, 32], "c": 8, "k": 8 },
+              "small": { "in": [9, 9], "c": 3, "k": 4 } } }
+END
+all=49
+
+bench()
+{
+    with_double ucudnn-plan bench --kernel-timeout 0.5 "$@"
+}
+
+# query SQL: one value of the profile p.
+query()
+{
+    sqlite3 p "$1"
+}
+
+# rows OUTCOME COUNT: so many rows of the profile p have it.
+rows()
+{
+    if command -v sqlite3 >/dev/null; then
+        ok "$2 rows are $1" test "$2" = \
+            "$(query "SELECT count(*) FROM readable WHERE outcome = '$1'")"
+    else
+        skip "$2 rows are $1" "no sqlite3"
+    fi
+}
+
+# fault FAULT [OPTION...]: a run with it into a fresh profile p.
+fault()
+{
+    rm -f p
+    UC_DOUBLE_FAULT=$1
+    export UC_DOUBLE_FAULT
+    shift
+    expect "$@" bench --profile p tiny.json
+    unset UC_DOUBLE_FAULT
+}
+
+# The reference is algorithm 1 first; the second opinion is algorithm 0.
+fault 'wrong:op=forward,algorithm=1' 0 "a wrong reference is outvoted"
+rows wrong 2
+fault 'nan:op=forward,algorithm=1,n=4' 0 "a reference of NaN is passed over"
+rows wrong 1
+fault 'crash:op=forward,algorithm=1,n=4' 0 "one that crashes condemns itself"
+rows crashed 1
+fault 'hang:op=forward,algorithm=1,n=4' 0 "one that hangs condemns itself"
+rows timed-out 1
+fault 'poison:op=forward,algorithm=2,n=4' 0 "a lost device costs one kernel"
+rows failed 1
+fault 'abort:op=backward-data' 0 "works whose references all fail are kept"
+rows crashed 12
+fault abort 5 "a device on which nothing runs is an error"
+err_has "takes down its worker before any kernel"
+rows crashed 0
+
+rm -f p
+UC_DOUBLE_MEMORY=300000
+export UC_DOUBLE_MEMORY
+expect 0 "what does not fit the device does not end the run" \
+    bench --profile p mixed.json
+out_has "too-large"
+expect 0 "a second run tries them again" bench --profile p mixed.json
+out_has "too-large"
+unset UC_DOUBLE_MEMORY
+
+rm -f p
+expect 0 "a small cap leaves kernels out" \
+    bench --profile p --max-workspace 1K tiny.json
+out_has "too-large"
+expect 0 "the same cap has nothing left to do" \
+    bench --profile p --max-workspace 1K tiny.json
+out_has "0 measurements in "
+expect 0 "a raised cap measures them" bench --profile p tiny.json
+rows too-large 0
+
+# backward-filter: algorithm 3 is fast and non-deterministic.
+rm -f p
+UC_DOUBLE_FAULT='slow:op=backward-filter,algorithm=1,factor=40'
+export UC_DOUBLE_FAULT
+expect 0 "slow deterministic kernels are measured" bench --profile p tiny.json
+expect 0 "a deterministic plan has one" ucudnn-plan plan tiny.json \
+    --profile p --workspace-limit 2K --deterministic --offline
+unset UC_DOUBLE_FAULT
+
+rm -f p
+expect 0 "a used up time budget is no error" \
+    bench --profile p --time-budget 0.000001 tiny.json
+out_has " measurements are left"
+expect 0 "and the next run goes on" bench --profile p tiny.json
+expect 0 "until nothing is left" bench --profile p tiny.json
+out_has "0 measurements in "
+expect 0 "remeasuring measures all again" \
+    bench --profile p --remeasure tiny.json
+out_has "$all measurements in "
+expect 0 "quiet says nothing" bench --profile p --remeasure --quiet tiny.json
+ok "neither on stdout nor on stderr" test ! -s out -a ! -s err
+
+expect 0 "a dry run without a profile finds everything missing" \
+    bench --profile none --dry-run tiny.json
+out_has "$all measurements, about "
+expect 0 "a dry run of a full profile finds nothing" \
+    bench --profile p --dry-run tiny.json
+out_has "0 measurements, about 0 s"
+echo "not a profile" >text
+expect 6 "a dry run of what is no profile is refused" \
+    bench --profile text --dry-run tiny.json
+err_one_line
+expect 1 "a GPU named twice" bench --profile p --devices 0,0 tiny.json
+err_one_line
+expect 5 "a GPU that is not there" bench --profile new --devices 3 tiny.json
+err_is "ucudnn-plan bench: no GPU 3: there are 1"
+ok "no profile is left behind" test ! -e new
+expect 1 "nonsense for devices" bench --profile p --devices 0, tiny.json
+err_one_line
+
+UC_DOUBLE_DEVICES=4 UC_DOUBLE_LOG=$scratch/log
+export UC_DOUBLE_DEVICES UC_DOUBLE_LOG
+rm -f p
+expect 0 "four GPUs share the work" \
+    bench --profile p --devices all mixed.json
+ok "each of them convolved" test 4 -eq \
+    "$(awk '$2 == "convolution" { print $1 }' log | sort -u | wc -l)"
+
+finish
