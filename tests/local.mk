@@ -116,6 +116,7 @@ unit_tests += \
 bench_programs += tests/bench_planner
 
 include tests/double/local.mk
+include tests/client/local.mk
 
 # on a GPU
 if HAVE_CUDNN
