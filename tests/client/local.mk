@@ -1,6 +1,7 @@
 # Programs that use cuDNN as programs do, and libucudnn preloaded into them.
 runtime_tests = \
-	tests/runtime_matrix.sh
+	tests/runtime_matrix.sh \
+	tests/runtime_passes_through.sh
 EXTRA_DIST += tests/runtime.sh
 cli_tests += $(runtime_tests)
 if HAVE_CUDNN
