@@ -7,6 +7,7 @@ double_cuda = tests/double/libcuda.so.1
 double_cudnn = tests/double/libcudnn.so.9
 check_PROGRAMS += $(double_cuda) $(double_cudnn)
 tests_double_libcuda_so_1_SOURCES = \
+	tests/double/cuda_capture.c \
 	tests/double/cuda_context.c \
 	tests/double/cuda_kernels.c \
 	tests/double/cuda_memory.c \
