@@ -50,6 +50,7 @@ void client_start(struct client *client, CUstream stream,
     memset(client, 0, sizeof *client);
     CLIENT_DO(cudnnCreate(&client->handle));
     CLIENT_DO(cudnnSetStream(client->handle, (cudaStream_t)stream));
+    client->stream = stream;
     client->workspace_bytes = workspace_bytes;
     if (workspace_bytes > 0)
         CLIENT_DO(cuMemAlloc(&client->workspace, workspace_bytes));
@@ -241,6 +242,7 @@ uint64_t client_hash(struct client_problem *problem,
     unsigned char *buffer = check_memory(malloc(bytes));
     uint64_t hash = 14695981039346656037u;
 
+    CLIENT_DO(cuStreamSynchronize(problem->client->stream));
     CLIENT_DO(cuMemcpyDtoH(buffer, problem->data[t], bytes));
     for (size_t i = 0; i < bytes; i++)
         hash = (hash ^ buffer[i]) * 1099511628211u;

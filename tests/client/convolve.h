@@ -25,6 +25,7 @@ void client_check(int result, const char *what);
 
 struct client {
     cudnnHandle_t handle;
+    CUstream stream;
     CUdeviceptr workspace;
     size_t workspace_bytes;
     size_t offset; /**< tensors begin so many bytes behind alignment */

@@ -1,6 +1,8 @@
 # Programs that use cuDNN as programs do, and libucudnn preloaded into them.
 runtime_tests = \
+	tests/runtime_faults.sh \
 	tests/runtime_matrix.sh \
+	tests/runtime_odd.sh \
 	tests/runtime_passes_through.sh
 EXTRA_DIST += tests/runtime.sh
 cli_tests += $(runtime_tests)
@@ -14,7 +16,8 @@ client_programs = \
 	tests/client/by_dlsym \
 	tests/client/host \
 	tests/client/library.so \
-	tests/client/linked
+	tests/client/linked \
+	tests/client/odd
 check_PROGRAMS += $(client_programs)
 client_sources = \
 	tests/client/api.h \
@@ -29,6 +32,14 @@ tests_client_linked_SOURCES = tests/client/linked.c $(client_sources)
 tests_client_linked_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_client_linked_LDFLAGS = $(client_ldflags)
 tests_client_linked_LDADD = $(double_cudnn) $(double_cuda) -lm
+
+tests_client_odd_SOURCES = tests/client/odd.c \
+	tests/client/count.c tests/client/count.h \
+	tests/double/double.h \
+	$(client_sources)
+tests_client_odd_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_client_odd_LDFLAGS = $(client_ldflags) -Wl,--export-dynamic
+tests_client_odd_LDADD = $(double_cudnn) $(double_cuda) -ldl -lm
 
 tests_client_by_dlsym_SOURCES = tests/client/by_dlsym.c $(client_sources)
 tests_client_by_dlsym_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -DCLIENT_DLSYM

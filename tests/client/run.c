@@ -2,8 +2,6 @@
 
 #include "tests/client/run.h"
 
-#include "tests/client/convolve.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +52,7 @@ bool client_parse(int argc, char **argv, struct client_options *options)
 
 /** As the double's log writes it. */
 static void expect(const struct client_case *c, enum client_operation operation,
-                   double alpha, double beta)
+                   double alpha, double beta, FILE *out)
 {
     struct client_piece pieces[CLIENT_PIECES];
     int count = client_split(c, operation, pieces);
@@ -63,16 +61,16 @@ static void expect(const struct client_case *c, enum client_operation operation,
         for (int j = 0; j < pieces[i].count; j++) {
             bool first = i == 0 && j == 0;
 
-            printf("op=%s algorithm=%d n=%d alpha=%g beta=%g\n",
-                   client_operation_name(operation), pieces[i].algorithm,
-                   pieces[i].size, alpha,
-                   operation == CLIENT_BACKWARD_FILTER && !first ? 1.0 : beta);
+            fprintf(out, "op=%s algorithm=%d n=%d alpha=%g beta=%g\n",
+                    client_operation_name(operation), pieces[i].algorithm,
+                    pieces[i].size, alpha,
+                    operation == CLIENT_BACKWARD_FILTER && !first ? 1.0 : beta);
         }
 }
 
 static void call(struct client_problem *problem,
                  enum client_operation operation, int algorithm, double alpha,
-                 double beta)
+                 double beta, FILE *out)
 {
     cudnnStatus_t status;
     uint64_t hash;
@@ -81,16 +79,16 @@ static void call(struct client_problem *problem,
     client_prefill(problem, operation, beta);
     status = client_convolve(problem, operation, algorithm, alpha, beta);
     hash = client_hash(problem, operation, &nans);
-    printf("%s %s alpha=%g beta=%g status=%d nans=%d %016" PRIx64 "\n",
-           problem->shape.name, client_operation_name(operation), alpha, beta,
-           (int)status, nans, hash);
+    fprintf(out, "%s %s alpha=%g beta=%g status=%d nans=%d %016" PRIx64 "\n",
+            problem->shape.name, client_operation_name(operation), alpha, beta,
+            (int)status, nans, hash);
 }
 
 /** Every alpha and beta of one operation. */
 static void run_operation(const struct client_options *options,
                           const struct client_case *c,
                           struct client_problem *problem,
-                          enum client_operation operation)
+                          enum client_operation operation, FILE *out)
 {
     static const double alphas[] = { 1, 2 }, betas[] = { 0, 0.5, 1 };
 
@@ -98,14 +96,15 @@ static void run_operation(const struct client_options *options,
         for (int j = 0; j < (options->one ? 1 : 3); j++)
             for (int n = 0; n < options->repeat; n++)
                 if (options->manner == CLIENT_EXPECT)
-                    expect(c, operation, alphas[i], betas[j]);
+                    expect(c, operation, alphas[i], betas[j], out);
                 else
                     call(problem, operation, options->algorithm, alphas[i],
-                         betas[j]);
+                         betas[j], out);
 }
 
 static void run_case(const struct client_options *options,
-                     const struct client *client, const struct client_case *c)
+                     const struct client *client, const struct client_case *c,
+                     FILE *out)
 {
     struct client_problem problem;
 
@@ -115,9 +114,21 @@ static void run_case(const struct client_options *options,
         if (options->operation == NULL ||
             strcmp(options->operation,
                    client_operation_name((enum client_operation)op)) == 0)
-            run_operation(options, c, &problem, (enum client_operation)op);
+            run_operation(options, c, &problem, (enum client_operation)op, out);
     if (options->manner == CLIENT_CALL)
         client_close(&problem);
+}
+
+void client_run_cases(const struct client_options *options,
+                      const struct client *client, FILE *out)
+{
+    for (int i = 0; i < client_case_count(); i++) {
+        struct client_case c;
+
+        client_case_make(i, &c);
+        if (options->only == NULL || strstr(c.name, options->only) != NULL)
+            run_case(options, client, &c, out);
+    }
 }
 
 int client_run(int argc, char **argv)
@@ -137,13 +148,7 @@ int client_run(int argc, char **argv)
         client_start(&client, NULL, (size_t)options.workspace_bytes);
         client.offset = (size_t)options.offset;
     }
-    for (int i = 0; i < client_case_count(); i++) {
-        struct client_case c;
-
-        client_case_make(i, &c);
-        if (options.only == NULL || strstr(c.name, options.only) != NULL)
-            run_case(&options, &client, &c);
-    }
+    client_run_cases(&options, &client, stdout);
     if (options.manner == CLIENT_CALL) {
         client_stop(&client);
         CLIENT_DO(cuDevicePrimaryCtxRelease(0));

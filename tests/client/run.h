@@ -4,14 +4,15 @@
  * with its status and a hash of its output.
  *
  * Errors:  the program's exit status.
- * Threads: call once.
+ * Threads: client_run() once; the others in any, each with a client of its own.
  */
 #ifndef UC_TESTS_CLIENT_RUN_H
 #define UC_TESTS_CLIENT_RUN_H
 
-#include "tests/client/cases.h"
+#include "tests/client/convolve.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum client_manner {
     CLIENT_CALL,  /**< make the calls */
@@ -31,6 +32,10 @@ struct client_options {
 
 /** Sets defaults first; false: bad usage. */
 bool client_parse(int argc, char **argv, struct client_options *options);
+
+/** Every case that the options take, on this handle and into this file. */
+void client_run_cases(const struct client_options *options,
+                      const struct client *client, FILE *out);
 
 /** main() of the programs: parses and runs. */
 int client_run(int argc, char **argv);
