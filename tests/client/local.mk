@@ -1,6 +1,7 @@
 # Programs that use cuDNN as programs do, and libucudnn preloaded into them.
 runtime_tests = \
 	tests/runtime_faults.sh \
+	tests/runtime_inert.sh \
 	tests/runtime_matrix.sh \
 	tests/runtime_odd.sh \
 	tests/runtime_passes_through.sh
@@ -17,7 +18,8 @@ client_programs = \
 	tests/client/host \
 	tests/client/library.so \
 	tests/client/linked \
-	tests/client/odd
+	tests/client/odd \
+	tests/client/startup
 check_PROGRAMS += $(client_programs)
 client_sources = \
 	tests/client/api.h \
@@ -46,6 +48,8 @@ tests_client_by_dlsym_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -DCLIENT_DLSYM
 tests_client_by_dlsym_LDFLAGS = $(client_ldflags)
 tests_client_by_dlsym_LDADD = $(double_cuda) -lm
 
+tests_client_startup_SOURCES = tests/client/startup.c
+tests_client_startup_LDADD =
 tests_client_host_SOURCES = tests/client/host.c
 tests_client_host_LDADD =
 tests_client_library_so_SOURCES = $(client_sources)
