@@ -6,7 +6,8 @@
  *
  * Words: "name=TEXT", "capability=N", "multiprocessors=N", "memory=N",
  * "cudnn=N", "driver=TEXT" say that it was made elsewhere; "only=TEXT" takes
- * the cases whose name contains it, "whole" does not split, "wd" divides.
+ * the cases whose name contains it, "whole" does not split, "wr" and "wd"
+ * are the mode.
  */
 #include "tests/client/cases.h"
 
@@ -175,6 +176,8 @@ static void edit(struct uc_environment *here, const char *word)
 
     if (strcmp(word, "whole") == 0)
         whole = true;
+    else if (strcmp(word, "wr") == 0)
+        divide = false;
     else if (strcmp(word, "wd") == 0)
         divide = true;
     else if (strncmp(word, "only=", 5) == 0)
@@ -199,7 +202,7 @@ static void edit(struct uc_environment *here, const char *word)
 int main(int argc, char **argv)
 {
     struct uc_plan plan = { .network = "clients",
-                            .limit_bytes = 1 << 20,
+                            .limit_bytes = 1 << 28,
                             .policy = "all",
                             .created_at = 1700000000,
                             .tool = "plan_make" };

@@ -4,7 +4,8 @@ runtime_tests = \
 	tests/runtime_inert.sh \
 	tests/runtime_matrix.sh \
 	tests/runtime_odd.sh \
-	tests/runtime_passes_through.sh
+	tests/runtime_passes_through.sh \
+	tests/runtime_tsan.sh
 EXTRA_DIST += tests/runtime.sh
 cli_tests += $(runtime_tests)
 if HAVE_CUDNN
