@@ -7,8 +7,9 @@
 unit_tests =
 cli_tests =
 gpu_tests =
-# Programs of `make bench`: built only then.
+# Programs of `make bench`: built only then, and what they run.
 bench_programs =
+bench_tools =
 # GPU code, which `make coverage` does not count.
 coverage_exclude = \
 	planner/gpu.c \

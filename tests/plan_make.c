@@ -6,8 +6,8 @@
  *
  * Words: "name=TEXT", "capability=N", "multiprocessors=N", "memory=N",
  * "cudnn=N", "driver=TEXT" say that it was made elsewhere; "only=TEXT" takes
- * the cases whose name contains it, "whole" does not split, "wr" and "wd"
- * are the mode.
+ * the cases whose name contains it, "pieces=N" (at most the batch) splits
+ * into so many pieces, "wr" and "wd" are the mode.
  */
 #include "tests/client/cases.h"
 
@@ -24,7 +24,8 @@ static struct uc_cuda cuda;
 static struct uc_cudnn cudnn;
 static cudnnHandle_t handle;
 static const char *only;
-static bool whole, divide;
+static bool divide;
+static int even; /**< how many pieces; 0: as the cases say */
 
 static void fail(const char *why)
 {
@@ -122,12 +123,24 @@ static int64_t workspace_of(const struct uc_problem *problem,
     return (int64_t)bytes;
 }
 
+/** Equal pieces behind a first that takes what is left over. */
+static int split_evenly(const struct client_case *c,
+                        struct client_piece pieces[CLIENT_PIECES])
+{
+    int n = c->shape.n, size = even > 1 ? (n - 1) / (even - 1) : 0;
+
+    pieces[0] = (struct client_piece){ n - (even - 1) * size, 1, 0 };
+    pieces[1] = (struct client_piece){ size, even - 1, 0 };
+    return even > 1 ? 2 : 1;
+}
+
 static void add_operation(struct uc_plan *plan, const struct client_case *c,
                           enum client_operation operation)
 {
     struct uc_plan_operation *op = &plan->operations[plan->operation_count++];
-    struct client_piece pieces[CLIENT_PIECES] = { { c->shape.n, 1, 1 } };
-    int count = whole ? 1 : client_split(c, operation, pieces);
+    struct client_piece pieces[CLIENT_PIECES];
+    int count =
+        even ? split_evenly(c, pieces) : client_split(c, operation, pieces);
 
     memset(op, 0, sizeof *op);
     snprintf(op->layer, sizeof op->layer, "%s", c->name);
@@ -174,8 +187,8 @@ static void edit(struct uc_environment *here, const char *word)
     const char *value = strchr(word, '=') ? strchr(word, '=') + 1 : word;
     long long number = strtoll(value, NULL, 10);
 
-    if (strcmp(word, "whole") == 0)
-        whole = true;
+    if (strncmp(word, "pieces=", 7) == 0)
+        even = (int)number;
     else if (strcmp(word, "wr") == 0)
         divide = false;
     else if (strcmp(word, "wd") == 0)

@@ -28,6 +28,18 @@ client_sources = \
 	tests/client/convolve.c tests/client/convolve.h \
 	tests/client/run.c tests/client/run.h \
 	tests/double/number.c
+
+# What the library costs a call: `make bench`.
+bench_programs += tests/bench_runtime
+bench_tools += tests/client/startup tests/plan_make $(double_cudnn)
+tests_bench_runtime_SOURCES = tests/bench_runtime.c \
+	tests/client/cases.c tests/client/cases.h \
+	tests/client/convolve.c tests/client/convolve.h \
+	tests/double/number.c
+tests_bench_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_bench_runtime_LDFLAGS = $(client_ldflags)
+tests_bench_runtime_LDADD = $(double_cudnn) $(double_cuda) -lm
+
 client_ldflags = $(AM_LDFLAGS) -pthread \
 	-Wl,-rpath,$(abs_top_builddir)/tests/double
 
