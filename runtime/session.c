@@ -267,16 +267,20 @@ bool uc_session_finish(const struct uc_call *call,
 
     if (admission->segment != NULL)
         uc_arena_release(&session.cuda, admission->segment);
-    if (status == CUDNN_STATUS_SUCCESS || started) {
+    if (status == CUDNN_STATUS_SUCCESS) {
         atomic_store_explicit(&entry->ran, true, memory_order_relaxed);
         atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);
         return true;
     }
+    if (!atomic_exchange_explicit(&entry->told, true, memory_order_relaxed))
+        uc_log(UC_LOG_WARNING, "%s %s %s: cuDNN: %s", entry->operation->layer,
+               uc_operation_name(call->operation),
+               started ? "fails half done" : "passes through",
+               session.cudnn.GetErrorString(status));
+    if (started)
+        return true;
     l.known =
         uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
                           &l.problem, &l.batch) == NULL;
-    uc_log(UC_LOG_WARNING, "%s %s passes through: cuDNN: %s",
-           entry->operation->layer, uc_operation_name(call->operation),
-           session.cudnn.GetErrorString(status));
     return miss(&l, UC_MISS_REFUSED, 0, "when run") != NULL;
 }

@@ -43,6 +43,7 @@ struct uc_entry {
     struct uc_entry *next_copy; /**< the same operation in an older plan */
     _Atomic int state;
     _Atomic bool ran;        /**< has run outside stream capture */
+    _Atomic bool told;       /**< a failure to run has been logged */
     int64_t workspace_bytes; /**< that cuDNN asked for when prepared */
     struct uc_step *steps;   /**< owned; one a piece of the plan */
     size_t step_count;

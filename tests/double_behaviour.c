@@ -232,6 +232,41 @@ static void large_tensors_are_not_supported(void **state)
     double_close();
 }
 
+static void capture_forbids_waiting_and_memory(void **state)
+{
+    CUstreamCaptureStatus status;
+    CUstream stream;
+    CUgraph graph;
+    CUdeviceptr p;
+
+    (void)state;
+    double_open();
+    assert_int_equal(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), 0);
+    assert_int_equal(cuStreamEndCapture(stream, &graph),
+                     CUDA_ERROR_ILLEGAL_STATE);
+    assert_int_equal(cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL),
+                     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    for (int call = 0; call < 4; call++) {
+        assert_int_equal(
+            cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), 0);
+        assert_int_equal(cuStreamIsCapturing(stream, &status), 0);
+        assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+        assert_int_equal(call == 0   ? cuMemAlloc(&p, 1)
+                         : call == 1 ? cuStreamSynchronize(stream)
+                         : call == 2 ? cuCtxSynchronize()
+                                     : 0,
+                         call < 3 ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : 0);
+        assert_int_equal(cuStreamEndCapture(stream, &graph),
+                         call < 3 ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : 0);
+    }
+    assert_int_equal(cuGraphDestroy(graph), 0);
+    assert_int_equal(cuStreamIsCapturing(stream, &status), 0);
+    assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_NONE);
+    assert_int_equal(cuStreamDestroy(stream), 0);
+    double_expect_misuses(3);
+    double_close();
+}
+
 static void *convolve_often(void *result)
 {
     float one = 1;
@@ -300,6 +335,7 @@ int main(void)
         TEST(pending_work_must_be_waited_for),
         TEST(searches_sort_and_obey_the_workspace),
         TEST(large_tensors_are_not_supported),
+        TEST(capture_forbids_waiting_and_memory),
         TEST(threads_do_not_disturb_each_other),
     };
 

@@ -7,8 +7,9 @@
 unit_tests =
 cli_tests =
 gpu_tests =
-# Programs of `make bench`: built only then.
+# Programs of `make bench`: built only then, and what they run.
 bench_programs =
+bench_tools =
 # GPU code, which `make coverage` does not count.
 coverage_exclude = \
 	planner/gpu.c \
@@ -30,7 +31,12 @@ AM_TESTS_ENVIRONMENT = \
 	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
 	UCUDNN_DATA_DIR='$(abs_top_srcdir)/db'; export UCUDNN_DATA_DIR; \
 	PATH='$(abs_top_builddir)':"$$PATH"; export PATH; \
-	AWK='$(AWK)'; export AWK;
+	AWK='$(AWK)'; export AWK; \
+	TEST_CC='$(CC)'; export TEST_CC; \
+	TEST_CPPFLAGS='$(DEFS) -I$(abs_top_srcdir) \
+	-I$(abs_top_builddir) $(SQLITE_CFLAGS) $(CUDA_CPPFLAGS)'; \
+	export TEST_CPPFLAGS; \
+	TEST_SQLITE_LIBS='$(SQLITE_LIBS)'; export TEST_SQLITE_LIBS;
 EXTRA_DIST += tests/lib.sh tests/tap.sh tests/unit.h
 
 # What a test program links when it does not say (archives give only what
@@ -118,6 +124,7 @@ unit_tests += \
 bench_programs += tests/bench_planner
 
 include tests/double/local.mk
+include tests/client/local.mk
 
 # measuring
 unit_tests += tests/timing_take

@@ -82,6 +82,9 @@ CUresult cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
     if (!pointer || bytes == 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }
+    if (uc_double_capture_forbids("cuMemAlloc")) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     uc_double_add(UC_DOUBLE_ALLOCATIONS, 1);
     number = uc_double_count(UC_DOUBLE_ALLOCATIONS);
     uc_double_lock();
@@ -135,6 +138,9 @@ CUresult cuMemFree(CUdeviceptr pointer)
 
     if (result != CUDA_SUCCESS || pointer == 0) {
         return result;
+    }
+    if (uc_double_capture_forbids("cuMemFree")) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     uc_double_wait_blocking(device);
     uc_double_lock();
@@ -254,6 +260,9 @@ static CUresult copy(void *to, enum side to_side, const void *from,
 
     if (result != CUDA_SUCCESS || bytes == 0) {
         return result;
+    }
+    if (uc_double_capture_forbids(what)) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     uc_double_add(UC_DOUBLE_COPIES, 1);
     uc_double_log("copy function=%s bytes=%zu", what, bytes);

@@ -36,6 +36,16 @@ void uc_double_streams_reset(void)
         events = next;
     }
     memset(defaults, 0, sizeof defaults);
+    uc_double_capture_reset();
+}
+
+void uc_double_invalidate_captures_locked(void)
+{
+    for (CUstream s = streams; s; s = s->next) {
+        if (s->capture != CU_STREAM_CAPTURE_STATUS_NONE) {
+            s->capture = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+        }
+    }
 }
 
 static CUstream find(CUstream stream, int device)
@@ -152,6 +162,9 @@ CUresult cuCtxSynchronize(void)
     int device;
     CUresult result = uc_double_enter_context(&device);
 
+    if (result == CUDA_SUCCESS && uc_double_capture_forbids("waiting")) {
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     if (result == CUDA_SUCCESS) {
         uc_double_add(UC_DOUBLE_SYNCHRONISATIONS, 1);
         uc_double_log("synchronise context");
@@ -239,7 +252,9 @@ static CUresult lock_stream(CUstream *stream)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-    CUresult result = lock_stream(&stream);
+    CUresult result = uc_double_capture_forbids("waiting")
+                          ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                          : lock_stream(&stream);
 
     if (result == CUDA_SUCCESS) {
         uc_double_add(UC_DOUBLE_SYNCHRONISATIONS, 1);
@@ -261,17 +276,6 @@ CUresult cuStreamQuery(CUstream stream)
             complete_locked(stream, stream->submitted);
         }
         uc_double_unlock();
-    }
-    return result;
-}
-
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-    CUresult result = lock_stream(&stream);
-
-    if (result == CUDA_SUCCESS) {
-        uc_double_unlock();
-        *status = CU_STREAM_CAPTURE_STATUS_NONE;
     }
     return result;
 }

@@ -31,6 +31,7 @@ struct CUstream_st {
     bool stuck;      /**< never gets done */
     int64_t time_ns; /**< when everything submitted so far is done */
     uint64_t submitted, completed; /**< pieces of work */
+    CUstreamCaptureStatus capture;
 };
 /** NULL and a misuse when there is no such stream on the device. */
 CUstream uc_double_stream_locked(CUstream stream, int device);
@@ -43,6 +44,11 @@ void uc_double_submit_locked(CUstream stream, int64_t duration_ns,
 void uc_double_written_locked(const void *start, CUstream stream);
 /** No allocation remembers this stream any longer. */
 void uc_double_stream_gone_locked(CUstream stream);
+
+/** A misuse, and the end of all captures, while a stream captures. */
+bool uc_double_capture_forbids(const char *what);
+void uc_double_invalidate_captures_locked(void);
+void uc_double_capture_reset(void);
 
 void uc_double_context_reset(void);
 void uc_double_memory_reset(void);

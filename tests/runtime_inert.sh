@@ -1,0 +1,50 @@
+# Programs without cuDNN do not notice the library, and it exports what its
+# map says.
+. "$abs_top_srcdir/tests/lib.sh"
+. "$abs_top_srcdir/tests/runtime.sh"
+
+sed -n '/global:/,/local:/s/^ *\([a-zA-Z0-9_]*\);$/\1/p' \
+    "$abs_top_srcdir/runtime/libucudnn.map" | sort >expected
+nm -D --defined-only "$library" | awk '{ print $3 }' | sort >seen
+if sanitized; then
+    skip "the map is what is exported" "a sanitizer exports more"
+else
+    ok "the map is what is exported" same expected seen
+fi
+ok "cuDNN's convolutions are" grep -qx cudnnConvolutionForward expected
+# Anonymous: cuDNN 9 versions its symbols, and a version of ours would hide
+# us from programs that ask for theirs.
+ok "no symbol has a version" test -z "$(nm -D --defined-only "$library" |
+    grep @)"
+
+ldd "$library" >needed
+ok "neither CUDA nor cuDNN is needed" test -z "$(grep -i -e cuda -e cudnn -e \
+    nvidia needed)"
+ok "nothing is missing" test -z "$(grep 'not found' needed)"
+
+if sanitized; then
+    skip "programs without cuDNN" "the library is instrumented"
+    finish
+    exit
+fi
+
+inert()
+{
+    expect "$1" "$2" env -u LD_LIBRARY_PATH LD_PRELOAD="$library" \
+        UCUDNN_PLAN=missing UCUDNN_LOG=debug UCUDNN_STATS=1 \
+        UCUDNN_RECORD=record.json sh -c "$3"
+    ok "$2: nothing is said" test ! -s err
+    ok "$2: nothing is written" test ! -e record.json
+}
+inert 0 "true" "exec /bin/true"
+inert 3 "a shell" "echo text | cat >/dev/null; exit 3"
+inert 0 "a compiler" "${CC:-cc} --version"
+# shellcheck disable=SC2016 # for the inner shell
+inert 0 "a compilation" 'echo "int main(void) { return 0; }" >a.c &&
+    ${CC:-cc} a.c -o a && ./a'
+
+cost=$("$clients/startup" "$library" 100)
+echo "# starting takes $cost ns longer"
+ok "starting takes less than 1 ms longer" test "$cost" -lt 1000000
+
+finish

@@ -1,0 +1,129 @@
+# What programs also do, with the library preloaded: stream capture, NULL
+# arguments, fork, threads, an early exit, closing the library that uses cuDNN.
+. "$abs_top_srcdir/tests/lib.sh"
+. "$abs_top_srcdir/tests/runtime.sh"
+
+case=square-nchw-fp32
+ok "a plan" "$abs_top_builddir/tests/plan_make" plan
+odd=$clients/odd
+UCUDNN_PLAN=plan
+export UCUDNN_PLAN
+
+# operations LOG: the operations, algorithms and micro-batches of a log, and
+# where captures begin and end.
+operations()
+{
+    sed -n -e 's/^[0-9]* convolution \(op=.* n=[0-9]*\) .*/\1/p' \
+        -e 's/^[0-9]* \(capture [a-z]*\) .*/\1/p' "$1"
+}
+split()
+{
+    client linked --case=$case --one --expect |
+        sed 's/ alpha=.*//'
+}
+whole()
+{
+    for op in forward backward-data backward-filter; do
+        echo "op=$op algorithm=0 n=7"
+    done
+}
+
+# A cold operation passes through, a warm one is split.
+{
+    echo "capture begin" && whole && echo "capture end" && split
+    echo "capture begin" && split && echo "capture end"
+} >expected
+UCUDNN_LOG=info
+export UCUDNN_LOG
+expect 0 "capture is survived" preloaded log "$odd" capture --case=$case
+unset UCUDNN_LOG
+operations log >seen
+ok "first use under capture passes through, later use does not" \
+    same expected seen
+ok "capture is not disturbed" clean log
+
+# Nothing but convolutions is done once warm. The double's own allocations
+# do not count where its convolutions are empty.
+expect 0 "a thousand warm calls" env UC_DOUBLE_EMPTY=1 \
+    LD_PRELOAD="$library" "$odd" warm --case=$case
+if grep -q unknown out; then
+    skip "warm calls allocate nothing" "a sanitizer has replaced malloc()"
+    sed -i '/unknown/d' out
+else
+    ok "warm calls allocate nothing" grep -qx 'allocations 0' out
+    ok "warm calls open no files" grep -qx 'files 0' out
+    sed -i '/^allocations\|^files/d' out
+fi
+cat >expected <<'OUT'
+memory 0
+synchronisations 0
+queries 0
+descriptors 0
+convolutions 9000
+OUT
+ok "warm calls do nothing but convolve" same expected out
+env UC_DOUBLE_LOG=log "$odd" warm --case=$case >out
+ok "allocations and files are counted at all" \
+    test -z "$(grep -x -e 'allocations 0' -e 'files 0' out)"
+
+# NULL is cuDNN's to refuse.
+env -u UCUDNN_PLAN "$odd" null --case=$case >plain.out 2>plain.err
+expect 0 "NULL arguments are survived" preloaded log "$odd" null --case=$case
+ok "and answered as cuDNN does" same plain.out out
+ok "some were refused and some were not" test \
+    "$(sort -u out | wc -l)" -gt 2
+UC_DOUBLE_EMPTY=0
+export UC_DOUBLE_EMPTY
+
+"$clients/linked" --case=$case --one >plain.out
+client linked --case=$case --one --expect >expected.calls
+expect 0 "children without CUDA" preloaded log env \
+    UCUDNN_STATS=stats "$odd" fork --case=$case --one
+cat plain.out plain.out >expected
+ok "the parent's results are right before and after" same expected out
+ok "the children did not touch CUDA" clean log
+cat expected.calls expected.calls >expected
+calls log >seen
+ok "the parent is split before and after" same expected seen
+
+early()
+{
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        UC_DOUBLE_EMPTY=1 UCUDNN_STATS=stats LD_PRELOAD=$library \
+            "$odd" exit --case=$case || return 1
+    done
+}
+ok "ends while threads convolve" early
+
+expect 0 "eight threads" preloaded log "$odd" threads --case=$case
+"$clients/linked" --case=$case >one.out
+for i in 1 2 3 4 5 6 7 8; do
+    cat one.out
+done >expected
+ok "every thread's results are right" same expected out
+ok "every thread does only what it may" clean log
+client linked --case=$case --expect >one.calls
+for i in 1 2 3 4 5 6 7 8; do
+    cat one.calls
+done | sort >expected
+calls log | sort >seen
+ok "every thread is split" same expected seen
+
+expect 0 "a handle changes its stream" preloaded log "$odd" streams \
+    --case=$case
+sed 'p;p' out >expected
+sed -n 's/.* stream=\(0x[0-9a-f]*\) .*/\1/p' log >seen
+ok "every micro-batch is on the handle's stream" same expected seen
+
+# The library that uses cuDNN is closed and opened again.
+CLIENT_TIMES=2
+export CLIENT_TIMES
+expect 0 "opened twice" preloaded log client host --case=$case --one
+cat plain.out plain.out >expected
+ok "right both times" same expected out
+cat expected.calls expected.calls >expected
+calls log >seen
+ok "split both times" same expected seen
+ok "nothing is misused" clean log
+
+finish

@@ -1,0 +1,159 @@
+# Whatever keeps a plan from being followed, the program behaves exactly as
+# without the library.
+. "$abs_top_srcdir/tests/lib.sh"
+. "$abs_top_srcdir/tests/runtime.sh"
+
+case=square-nchw-fp32
+plan_make=$abs_top_builddir/tests/plan_make
+ok "a plan" "$plan_make" plan
+expect 0 "without the library" plain plain.log client linked --case=$case
+cp out plain.out
+story plain.log >plain.story
+
+# as_without NAME COMMAND...: the same output, the same story.
+as_without()
+{
+    as_name=$1
+    shift
+    expect 0 "$as_name: it runs" "$@"
+    ok "$as_name: nothing is said" test ! -s err
+    ok "$as_name: the same results" same plain.out out
+    story preloaded.log >preloaded.story
+    ok "$as_name: cuDNN is asked the same" same plain.story preloaded.story
+}
+
+# splits NAME COMMAND...: the plan is followed.
+splits()
+{
+    splits_name=$1
+    shift
+    expect 0 "$splits_name: it runs" "$@"
+    ok "$splits_name: the same results" same plain.out out
+    client linked --case=$case --expect >expected.calls
+    calls preloaded.log >preloaded.calls
+    ok "$splits_name: it is split" same expected.calls preloaded.calls
+}
+
+run()
+{
+    preloaded preloaded.log client linked --case=$case
+}
+with()
+{
+    env LD_PRELOAD="$library" UC_DOUBLE_LOG=preloaded.log "$@" \
+        "$clients/linked" --case=$case
+}
+run_with()
+{
+    rm -f preloaded.log
+    with "$@"
+}
+
+splits "with the plan" run_with UCUDNN_PLAN=plan
+as_without "without a plan" run
+as_without "switched off" run_with UCUDNN_PLAN=plan UCUDNN_DISABLE=1
+splits "not switched off" run_with UCUDNN_PLAN=plan UCUDNN_DISABLE=0
+
+# Files that are no plans.
+mkdir folder
+: >empty
+echo "not a plan" >text
+head -c 5000 plan >half
+head -c 100 plan >stump
+cp plan header
+printf '\377\377\377\377' | dd of=header bs=1 seek=28 conv=notrunc 2>/dev/null
+"$abs_top_builddir/tests/db_make" profile profile
+for file in missing folder empty text half stump header profile \
+    "$clients/linked" /dev/null; do
+    what=${file##*/}
+    as_without "plan file $what" run_with "UCUDNN_PLAN=$file"
+    expect 0 "plan file $what with a log" \
+        run_with "UCUDNN_PLAN=$file" UCUDNN_LOG=warning
+    ok "plan file $what: one line says so" test "$(wc -l <err)" -eq 1
+    err_has "no plan is followed: "
+done
+
+# Damage that is not seen at once must not matter either.
+size=$(wc -c <plan)
+damaged()
+{
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        cp plan damaged
+        printf '\252\0\0\125' | dd of=damaged bs=1 conv=notrunc \
+            seek=$((size / 13 * i + i)) 2>/dev/null
+        run_with UCUDNN_PLAN=damaged >damaged.out || return 1
+        same plain.out damaged.out || return 1
+        clean preloaded.log || return 1
+    done
+}
+ok "a plan file damaged anywhere does no harm" damaged
+
+# Plans of other machines.
+elsewhere()
+{
+    elsewhere_field=$1 word=$2
+    rm -f other
+    ok "a plan of another $elsewhere_field" "$plan_make" other "$word"
+    as_without "another $elsewhere_field" run_with UCUDNN_PLAN=other
+    expect 0 "another $elsewhere_field with a log" \
+        run_with UCUDNN_PLAN=other UCUDNN_LOG=warning
+    err_has "is not used on GPU 0: it differs in $elsewhere_field"
+    ok "another $elsewhere_field is said once" test "$(wc -l <err)" -eq 1
+    splits "any may have another $elsewhere_field" \
+        run_with UCUDNN_PLAN=other UCUDNN_MATCH=any
+}
+for field in "device name:name=Other" "compute capability:capability=89" \
+    "multiprocessors:multiprocessors=108" "memory:memory=1000"; do
+    elsewhere "${field%%:*}" "${field#*:}"
+    as_without "device is not any, with another ${field%%:*}" \
+        run_with UCUDNN_PLAN=other UCUDNN_MATCH=device
+done
+elsewhere "cudnn version" cudnn=90100
+splits "device may have another cudnn version" \
+    run_with UCUDNN_PLAN=other UCUDNN_MATCH=device
+rm -f other
+ok "a plan of another driver" "$plan_make" other driver=999.9
+splits "another driver is no reason" run_with UCUDNN_PLAN=other
+
+# The plan of the right machine is found behind that of another.
+"$plan_make" other cudnn=90100
+splits "two plans in one file" run_with UCUDNN_PLAN=other
+
+# Operations that the plan does not have.
+for only in square-nchw-tf32 square-nhwc-fp32 five-nchw-fp32; do
+    rm -f other
+    ok "a plan of $only alone" "$plan_make" other "only=$only"
+    as_without "a plan of $only" run_with UCUDNN_PLAN=other
+done
+
+# Calls that the plan cannot answer. The library may ask cuDNN for the sizes
+# of its workspaces; all else is as without it.
+like_without()
+{
+    like_name=$1
+    shift
+    expect 0 "$like_name, without the library" \
+        plain plain.log "$@" client linked --case=$case $options
+    cp out like.out
+    # shellcheck disable=SC2086 # options are words
+    expect 0 "$like_name, with it" env UCUDNN_PLAN=plan LD_PRELOAD="$library" \
+        UC_DOUBLE_LOG=like.log "$@" "$clients/linked" --case=$case $options
+    ok "$like_name: nothing is said" test ! -s err
+    ok "$like_name: the same results" same like.out out
+    story plain.log | grep -v '^summary' >plain.story
+    story like.log | grep -v -e '^summary' -e '^query' >like.story
+    ok "$like_name: cuDNN is asked the same" same plain.story like.story
+    ok "$like_name: nothing is misused" clean like.log
+    rm -f like.log
+}
+options=--workspace=0
+like_without "no workspace"
+options=--workspace=256
+like_without "too little workspace"
+options=--offset=8
+UC_DOUBLE_ALIGNMENT=1
+export UC_DOUBLE_ALIGNMENT
+like_without "tensors at odd addresses"
+unset UC_DOUBLE_ALIGNMENT
+
+finish
