@@ -19,7 +19,7 @@ tests_double_libcuda_so_1_SOURCES = \
 	tests/double/state.h
 tests_double_libcuda_so_1_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_double_libcuda_so_1_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
-tests_double_libcuda_so_1_LDFLAGS = $(AM_LDFLAGS) -shared -pthread \
+tests_double_libcuda_so_1_LDFLAGS = $(AM_LDFLAGS) -Wc,-shared -pthread \
 	-Wl,-soname,libcuda.so.1
 tests_double_libcuda_so_1_LDADD = -lm
 tests_double_libcudnn_so_9_SOURCES = \
@@ -38,7 +38,7 @@ tests_double_libcudnn_so_9_SOURCES = \
 	tests/double/number.h
 tests_double_libcudnn_so_9_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_double_libcudnn_so_9_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
-tests_double_libcudnn_so_9_LDFLAGS = $(AM_LDFLAGS) -shared \
+tests_double_libcudnn_so_9_LDFLAGS = $(AM_LDFLAGS) -Wc,-shared \
 	-Wl,-soname,libcudnn.so.9 '-Wl,-rpath,$$ORIGIN'
 tests_double_libcudnn_so_9_LDADD = $(double_cuda) -lm
 
