@@ -177,9 +177,11 @@ void uc_record_print(FILE *out, const char *name, const char *description,
     enum { MOST_NAME = 63, MOST_TEXT = 255 };
 
     fprintf(out, "{\n  \"name\": ");
-    put_string(out, name, MOST_NAME);
-    fprintf(out, ",\n  \"description\": ");
-    put_string(out, description, MOST_TEXT);
+    put_string(out, name[0] != '\0' ? name : "recorded", MOST_NAME);
+    if (description[0] != '\0') {
+        fprintf(out, ",\n  \"description\": ");
+        put_string(out, description, MOST_TEXT);
+    }
     fprintf(out, ",\n  \"source\": \"recorded by ucudnn %s\"", PACKAGE_VERSION);
     fprintf(out, ",\n  \"batch\": %" PRId64 ",\n  \"layers\": {", batch);
     for (size_t i = 0; i < count; i++)

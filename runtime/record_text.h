@@ -28,7 +28,8 @@ const char *uc_record_describable(const struct uc_problem *problem,
 
 /**
  * The whole description; a layer is one entry for each number of repeats.
- * `name` and `description` are made printable and are cut to fit.
+ * `name` and `description` are made printable and are cut to fit; without a
+ * name it is "recorded".
  */
 void uc_record_print(FILE *out, const char *name, const char *description,
                      int64_t batch, const struct uc_record_layer *layers,

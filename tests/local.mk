@@ -118,6 +118,7 @@ bench_programs += tests/bench_planner
 include tests/double/local.mk
 
 # statistics and recording; run and record
+EXTRA_DIST += tests/runtime_steps.sh
 cli_tests += \
 	tests/cli_record.sh \
 	tests/cli_record_killed.sh \
