@@ -25,7 +25,10 @@ bool uc_log_parse(const char *text, enum uc_log_level *level);
 /** Set before other threads log. */
 void uc_log_set_level(enum uc_log_level level);
 
-/** "ucudnn: text" and a newline, when the level is on. */
+/**
+ * "ucudnn: text" and a newline, when the level is on; always with
+ * UC_LOG_OFF, for what another setting asked for.
+ */
 void uc_log(enum uc_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

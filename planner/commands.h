@@ -11,6 +11,8 @@ extern const struct cmd cmd_bench;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_networks;
 extern const struct cmd cmd_plan;
+extern const struct cmd cmd_record;
+extern const struct cmd cmd_run;
 extern const struct cmd cmd_show;
 
 /** The command of that name, or NULL. */

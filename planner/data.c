@@ -35,8 +35,7 @@ static bool join(char *path, size_t size, const char *folder, const char *name,
     return length >= 0 && (size_t)length < size;
 }
 
-/** The folder the running program is in. */
-static bool program_folder(char *path, size_t size)
+bool uc_data_program_folder(char *path, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
     char *slash;
@@ -64,7 +63,7 @@ static enum uc_status kind_folder(enum uc_data_kind kind, char *path,
             return uc_fail(err, UC_EFILE, "UCUDNN_DATA_DIR is too long");
         return UC_OK;
     }
-    if (program_folder(program, sizeof program))
+    if (uc_data_program_folder(program, sizeof program))
         for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
             if (join(root, sizeof root, program, beside[i], "") &&
                 join(path, size, root, kinds[kind].folder, "") &&

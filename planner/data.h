@@ -14,6 +14,7 @@
 
 #include "common/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum uc_data_kind { UC_DATA_NETWORK, UC_DATA_PROFILE };
@@ -25,6 +26,9 @@ enum uc_data_kind { UC_DATA_NETWORK, UC_DATA_PROFILE };
  */
 enum uc_status uc_data_find(enum uc_data_kind kind, const char *name,
                             char *path, size_t size, struct uc_error *err);
+
+/** The folder that the running program is in; false: not known. */
+bool uc_data_program_folder(char *path, size_t size);
 
 /** Shipped names, sorted; free each and the list, or uc_data_free(). */
 enum uc_status uc_data_list(enum uc_data_kind kind, char ***names,

@@ -4,6 +4,7 @@ libuc_planner_a_SOURCES = \
 	planner/data.c planner/data.h \
 	planner/gpu.h \
 	planner/json_text.c planner/json_text.h \
+	planner/launch.c planner/launch.h \
 	planner/measure.h \
 	planner/network.c planner/network.h \
 	planner/network_layer.c \
@@ -63,6 +64,8 @@ ucudnn_plan_SOURCES = \
 	planner/cmd_help.c \
 	planner/cmd_networks.c \
 	planner/cmd_plan.c \
+	planner/cmd_record.c \
+	planner/cmd_run.c \
 	planner/cmd_show.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c

@@ -114,12 +114,15 @@ int main(int argc, char **argv)
 
     guard_descriptors();
     /* Worker processes and closed progress streams must not end a run. */
-    sigpipe = signal(SIGPIPE, SIG_IGN);
+    if (cmd != NULL && cmd->launches)
+        sigpipe = SIG_DFL;
+    else
+        sigpipe = signal(SIGPIPE, SIG_IGN);
     if (cmd != NULL)
         status = run_command(cmd, argc - 2, argv + 2, &err);
     else
         status = run_global(argc, argv, &err);
-    if (status != UC_OK)
+    if (status != UC_OK && err.text[0] != '\0')
         print_error(name, err.text);
     written = finish_output(sigpipe, &err);
     if (written != UC_OK && status == UC_OK) {

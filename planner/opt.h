@@ -15,6 +15,7 @@
 
 #include "common/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum opt_type {
@@ -50,6 +51,8 @@ struct cmd {
     size_t args_size;            /**< of the options struct */
     const void *defaults;        /**< of args_size bytes; NULL: zeros */
     size_t min_operands, max_operands;
+    bool launches; /**< becomes or runs another program: signals stay as
+                        they are, and a failure without a text is silent */
     enum uc_status (*run)(const void *args, char **operands, size_t count,
                           struct uc_error *err);
 };

@@ -56,13 +56,15 @@ EXPORT cudnnStatus_t cudnnConvolutionForward(
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
-    if (session->table != NULL &&
-        follow_plan(&call, &tensors, alpha, beta, workSpace,
-                    workSpaceSizeInBytes, &status))
-        return status;
-    return session->cudnn.ConvolutionForward(
-        handle, alpha, xDesc, x, wDesc, w, convDesc, algo, workSpace,
-        workSpaceSizeInBytes, beta, yDesc, y);
+    if (!(session->table != NULL &&
+          follow_plan(&call, &tensors, alpha, beta, workSpace,
+                      workSpaceSizeInBytes, &status)))
+        status = session->cudnn.ConvolutionForward(
+            handle, alpha, xDesc, x, wDesc, w, convDesc, algo, workSpace,
+            workSpaceSizeInBytes, beta, yDesc, y);
+    if (session->observed)
+        uc_session_observe(&call, status);
+    return status;
 }
 
 EXPORT cudnnStatus_t cudnnConvolutionBackwardData(
@@ -83,13 +85,15 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardData(
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
-    if (session->table != NULL &&
-        follow_plan(&call, &tensors, alpha, beta, workSpace,
-                    workSpaceSizeInBytes, &status))
-        return status;
-    return session->cudnn.ConvolutionBackwardData(
-        handle, alpha, wDesc, w, dyDesc, dy, convDesc, algo, workSpace,
-        workSpaceSizeInBytes, beta, dxDesc, dx);
+    if (!(session->table != NULL &&
+          follow_plan(&call, &tensors, alpha, beta, workSpace,
+                      workSpaceSizeInBytes, &status)))
+        status = session->cudnn.ConvolutionBackwardData(
+            handle, alpha, wDesc, w, dyDesc, dy, convDesc, algo, workSpace,
+            workSpaceSizeInBytes, beta, dxDesc, dx);
+    if (session->observed)
+        uc_session_observe(&call, status);
+    return status;
 }
 
 EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
@@ -110,13 +114,15 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
-    if (session->table != NULL &&
-        follow_plan(&call, &tensors, alpha, beta, workSpace,
-                    workSpaceSizeInBytes, &status))
-        return status;
-    return session->cudnn.ConvolutionBackwardFilter(
-        handle, alpha, xDesc, x, dyDesc, dy, convDesc, algo, workSpace,
-        workSpaceSizeInBytes, beta, dwDesc, dw);
+    if (!(session->table != NULL &&
+          follow_plan(&call, &tensors, alpha, beta, workSpace,
+                      workSpaceSizeInBytes, &status)))
+        status = session->cudnn.ConvolutionBackwardFilter(
+            handle, alpha, xDesc, x, dyDesc, dy, convDesc, algo, workSpace,
+            workSpaceSizeInBytes, beta, dwDesc, dw);
+    if (session->observed)
+        uc_session_observe(&call, status);
+    return status;
 }
 
 /** Whether z lies in memory as y does, so that it is sliced alike. */
@@ -195,12 +201,15 @@ EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
-    if (session->table != NULL && same_layout(&session->cudnn, zDesc, yDesc) &&
-        follow_plan_fused(&call, &tensors, alpha1, &epilogue, workSpace,
-                          workSpaceSizeInBytes, &status))
-        return status;
-    return session->cudnn.ConvolutionBiasActivationForward(
-        handle, alpha1, xDesc, x, wDesc, w, convDesc, algo, workSpace,
-        workSpaceSizeInBytes, alpha2, zDesc, z, biasDesc, bias, activationDesc,
-        yDesc, y);
+    if (!(session->table != NULL &&
+          same_layout(&session->cudnn, zDesc, yDesc) &&
+          follow_plan_fused(&call, &tensors, alpha1, &epilogue, workSpace,
+                            workSpaceSizeInBytes, &status)))
+        status = session->cudnn.ConvolutionBiasActivationForward(
+            handle, alpha1, xDesc, x, wDesc, w, convDesc, algo, workSpace,
+            workSpaceSizeInBytes, alpha2, zDesc, z, biasDesc, bias,
+            activationDesc, yDesc, y);
+    if (session->observed)
+        uc_session_observe(&call, status);
+    return status;
 }

@@ -88,7 +88,8 @@
     X(FindConvolutionForwardAlgorithmEx)         \
     X(FindConvolutionBackwardDataAlgorithmEx)    \
     X(FindConvolutionBackwardFilterAlgorithmEx)  \
-    X(ConvolutionBiasActivationForward)
+    X(ConvolutionBiasActivationForward)          \
+    X(BackendExecute)
 
 struct uc_cuda {
 #define UC_MEMBER(name) __typeof__(cu##name) *name;

@@ -19,7 +19,11 @@ libucudnn_la_SOURCES = \
 	runtime/caller.c runtime/caller.h \
 	runtime/execute.c runtime/execute.h \
 	runtime/interpose.c \
+	runtime/interpose_graph.c \
 	runtime/interpose_query.c \
+	runtime/record.c runtime/record.h \
+	runtime/record_rounds.c runtime/record_rounds.h \
+	runtime/record_text.c runtime/record_text.h \
 	runtime/session.c runtime/session.h \
 	runtime/settings.c runtime/settings.h \
 	runtime/stats.c runtime/stats.h \

@@ -4,23 +4,35 @@
 
 #include "common/log.h"
 #include "runtime/describe.h"
+#include "runtime/record.h"
 #include "runtime/settings.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MAX_DEVICES = 64, ALIGNMENT = 16 };
 
 static struct uc_session session;
 static bool usable;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool recording;
+static pid_t process; /**< that opened the session */
 
-/** By device, for each plan whether it may be used; NULL: not judged yet. */
-static _Atomic(bool *) allowed[MAX_DEVICES];
-static pthread_mutex_t allowed_lock = PTHREAD_MUTEX_INITIALIZER;
+/**
+ * By device, for each plan the field in which the device differs, NULL when
+ * the plan may be used; no list: not judged yet.
+ */
+static _Atomic(const char **) verdicts[MAX_DEVICES];
+static pthread_mutex_t verdicts_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void write_stats(void)
+/** A child that inherited the session has made no calls of its own: CUDA
+    does not live through a fork. */
+static void finish(void)
 {
+    if (getpid() != process)
+        return;
+    uc_record_finish(uc_stats_graph_count());
     uc_stats_write(session.table);
 }
 
@@ -51,15 +63,27 @@ static void open_session(void)
     }
     if (settings->disable)
         return;
+    process = getpid();
     open_plan(settings);
-    if (settings->stats != NULL)
-        atexit(write_stats);
+    recording = settings->record != NULL && uc_record_open(settings->record);
+    session.observed = recording || (session.table == NULL && uc_stats_on());
+    uc_stats_open();
+    if (settings->stats != NULL || recording)
+        atexit(finish);
 }
 
 struct uc_session *uc_session_get(void)
 {
     pthread_once(&once, open_session);
     return usable ? &session : NULL;
+}
+
+void uc_session_observe(const struct uc_call *call, cudnnStatus_t status)
+{
+    if (recording && status == CUDNN_STATUS_SUCCESS)
+        uc_record_call(&session.cudnn, call->operation, &call->descriptors);
+    if (session.table == NULL && uc_stats_on())
+        uc_stats_missed(NULL, NULL, 0, UC_MISS_NO_PLAN, 0, NULL);
 }
 
 /* Which plans this device may use ------------------------------------------*/
@@ -81,11 +105,11 @@ static const char *judge(const struct uc_plan *plan,
 }
 
 /** Once a device: compare it with every plan. */
-static bool *judge_all(CUdevice device)
+static const char **judge_all(CUdevice device)
 {
     size_t count;
     const struct uc_plan *plans = uc_table_plans(session.table, &count);
-    bool *list = calloc(count + 1, sizeof *list);
+    const char **list = calloc(count + 1, sizeof *list);
     struct uc_environment here = { 0 };
 
     if (list == NULL ||
@@ -95,36 +119,34 @@ static bool *judge_all(CUdevice device)
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        const char *difference = judge(&plans[i], &here);
-
-        list[i] = difference == NULL;
-        if (difference != NULL)
+        list[i] = judge(&plans[i], &here);
+        if (list[i] != NULL)
             uc_log(UC_LOG_WARNING,
                    "the plan of %s is not used on GPU %d: it differs in %s",
-                   plans[i].network, (int)device, difference);
+                   plans[i].network, (int)device, list[i]);
     }
     return list;
 }
 
-static const bool *allowed_here(CUdevice *current)
+static const char *const *verdicts_here(CUdevice *current)
 {
     CUdevice device;
-    bool *list;
+    const char **list;
 
     if (session.cuda.CtxGetDevice(&device) != CUDA_SUCCESS || device < 0 ||
         device >= MAX_DEVICES)
         return NULL;
     *current = device;
-    list = atomic_load_explicit(&allowed[device], memory_order_acquire);
+    list = atomic_load_explicit(&verdicts[device], memory_order_acquire);
     if (list != NULL)
         return list;
-    pthread_mutex_lock(&allowed_lock);
-    list = atomic_load_explicit(&allowed[device], memory_order_acquire);
+    pthread_mutex_lock(&verdicts_lock);
+    list = atomic_load_explicit(&verdicts[device], memory_order_acquire);
     if (list == NULL) {
         list = judge_all(device);
-        atomic_store_explicit(&allowed[device], list, memory_order_release);
+        atomic_store_explicit(&verdicts[device], list, memory_order_release);
     }
-    pthread_mutex_unlock(&allowed_lock);
+    pthread_mutex_unlock(&verdicts_lock);
     return list;
 }
 
@@ -135,13 +157,14 @@ struct lookup {
     struct uc_problem problem;
     int64_t batch;
     bool known; /**< problem and batch are set */
+    bool query; /**< asks only: not counted */
     CUdevice device;
 };
 
 static struct uc_entry *miss(const struct lookup *l, enum uc_miss reason,
                              int64_t detail, const char *why)
 {
-    if (uc_stats_on())
+    if (!l->query && uc_stats_on())
         uc_stats_missed(session.table, l->known ? &l->problem : NULL, l->batch,
                         reason, detail, why);
     return NULL;
@@ -153,7 +176,9 @@ static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
         uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
                           &l->problem, &l->batch);
     struct uc_entry *entry;
-    const bool *usable_plans;
+    const char *const *differences;
+    const char *difference = NULL;
+    const struct uc_plan *plans;
     size_t count;
 
     l->known = why == NULL;
@@ -162,13 +187,19 @@ static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
     entry = uc_table_find(session.table, &l->problem, l->batch);
     if (entry == NULL)
         return miss(l, UC_MISS_NOT_PLANNED, 0, NULL);
-    usable_plans = allowed_here(&l->device);
-    while (entry != NULL &&
-           (usable_plans == NULL ||
-            !usable_plans[entry->plan - uc_table_plans(session.table, &count)]))
-        entry = entry->next_copy;
-    if (entry == NULL)
+    differences = verdicts_here(&l->device);
+    if (differences == NULL)
         return miss(l, UC_MISS_DEVICE, 0, NULL);
+    plans = uc_table_plans(session.table, &count);
+    for (; entry != NULL; entry = entry->next_copy) {
+        const char *field = differences[entry->plan - plans];
+
+        if (field == NULL)
+            break;
+        difference = difference != NULL ? difference : field;
+    }
+    if (entry == NULL)
+        return miss(l, UC_MISS_DEVICE, 0, difference);
     if (uc_entry_prepare(entry, &session.cudnn, call->handle) != UC_ENTRY_READY)
         return miss(l, UC_MISS_REFUSED, 0, "when prepared");
     return entry;
@@ -191,6 +222,7 @@ struct uc_entry *uc_session_find(const struct uc_call *call)
     struct lookup l;
     CUstream stream;
 
+    l.query = true;
     if (session.table == NULL || (entry = find(call, &l)) == NULL)
         return NULL;
     if (entry->plan->mode == UC_PLAN_WD &&
@@ -235,6 +267,7 @@ bool uc_session_admit(const struct uc_call *call,
     struct lookup l;
     CUstream stream;
 
+    l.query = false;
     if (session.table == NULL || (a.entry = find(call, &l)) == NULL)
         return false;
     if (((uintptr_t)tensors->x | (uintptr_t)tensors->w |
@@ -279,6 +312,7 @@ bool uc_session_finish(const struct uc_call *call,
                session.cudnn.GetErrorString(status));
     if (started)
         return true;
+    l.query = false;
     l.known =
         uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
                           &l.problem, &l.batch) == NULL;

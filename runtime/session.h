@@ -26,6 +26,7 @@ struct uc_session {
     struct uc_cudnn cudnn; /**< the real functions */
     struct uc_cuda cuda;
     struct uc_table *table; /**< NULL: there is no plan to follow */
+    bool observed;          /**< calls go to uc_session_observe() */
 };
 
 /** NULL when the process has no cuDNN to pass calls on to. */
@@ -39,8 +40,14 @@ struct uc_call {
 };
 
 /**
- * The prepared entry that answers a call, or NULL (the reason is counted).
- * For queries about a planned operation.
+ * A call that was answered with this status, as planned or not: recorded,
+ * and counted when there is no plan. For sessions that are observed.
+ */
+void uc_session_observe(const struct uc_call *call, cudnnStatus_t status);
+
+/**
+ * The prepared entry that answers a call, or NULL. For queries about a
+ * planned operation; nothing is counted.
  */
 struct uc_entry *uc_session_find(const struct uc_call *call);
 

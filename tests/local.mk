@@ -130,6 +130,39 @@ include tests/client/local.mk
 unit_tests += tests/timing_take
 cli_tests += tests/cli_bench_faults.sh
 
+# statistics and recording; run and record
+EXTRA_DIST += tests/runtime_steps.sh
+cli_tests += \
+	tests/cli_record.sh \
+	tests/cli_record_killed.sh \
+	tests/cli_run.sh \
+	tests/cli_run_stats.sh
+unit_tests += \
+	tests/record_rounds \
+	tests/record_text
+tests_record_rounds_SOURCES = tests/record_rounds.c runtime/record_rounds.c \
+	runtime/record_rounds.h
+tests_record_text_SOURCES = tests/record_text.c runtime/record_text.c \
+	runtime/record_text.h
+if HAVE_CUDNN
+unit_tests += \
+	tests/stats_summary
+tests_stats_summary_SOURCES = tests/stats_summary.c $(stats_test_sources)
+stats_test_sources = \
+	runtime/settings.c runtime/settings.h \
+	runtime/stats.c runtime/stats.h \
+	runtime/table.c runtime/table.h
+tests_stats_summary_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_stats_summary_LDFLAGS = $(AM_LDFLAGS) -pthread
+tests_stats_summary_LDADD = $(runtime_library) libuc-db.a libuc-common.a \
+	$(CMOCKA_LIBS) $(SQLITE_LIBS)
+check_PROGRAMS += tests/client/steps
+tests_client_steps_SOURCES = tests/client/steps.c
+tests_client_steps_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_client_steps_LDFLAGS = $(double_test_ldflags)
+tests_client_steps_LDADD = $(double_cudnn) $(double_cuda)
+endif
+
 # on a GPU
 if HAVE_CUDNN
 gpu_programs = tests/gpu_runner

@@ -25,6 +25,7 @@ tests_double_libcuda_so_1_LDFLAGS = $(AM_LDFLAGS) -Wc,-shared -pthread \
 tests_double_libcuda_so_1_LDADD = -lm
 tests_double_libcudnn_so_9_SOURCES = \
 	tests/double/convolve.c \
+	tests/double/cudnn_backend.c \
 	tests/double/cudnn_bias.c \
 	tests/double/cudnn_convolution.c \
 	tests/double/cudnn_cost.c \

@@ -1,0 +1,254 @@
+#include "config.h"
+
+#include "planner/launch.h"
+
+#include "planner/data.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIBRARY "libucudnn.so.0"
+
+/* The environment --------------------------------------------------------*/
+
+static enum uc_status find_library(char path[PATH_MAX], struct uc_error *err)
+{
+    static const char *const beside[] = { ".libs", "../lib", "../lib64" };
+    char program[PATH_MAX], near[PATH_MAX + 64];
+
+    if (uc_data_program_folder(program, sizeof program))
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+            snprintf(near, sizeof near, "%s/%s/" LIBRARY, program, beside[i]);
+            if (access(near, R_OK) == 0 && realpath(near, path) != NULL)
+                return UC_OK;
+        }
+    if (access(LIBDIR "/" LIBRARY, R_OK) == 0 &&
+        realpath(LIBDIR "/" LIBRARY, path) != NULL)
+        return UC_OK;
+    return uc_fail(err, UC_EFILE,
+                   LIBRARY " found neither beside the program nor in " LIBDIR
+                           " (it is built with CUDA and cuDNN headers only)");
+}
+
+static enum uc_status set_variable(const char *variable, const char *value,
+                                   struct uc_error *err)
+{
+    return setenv(variable, value, 1) == 0 ? UC_OK : uc_no_memory(err);
+}
+
+/** Before what is preloaded already. */
+static enum uc_status set_preload(struct uc_error *err)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char library[PATH_MAX], *value;
+    enum uc_status status = find_library(library, err);
+    size_t size;
+
+    if (status != UC_OK)
+        return status;
+    if (strpbrk(library, " :") != NULL)
+        return uc_fail(err, UC_EFILE,
+                       "%.256s: LD_PRELOAD takes no path with a blank or a "
+                       "colon",
+                       library);
+    if (others == NULL || others[0] == '\0')
+        return set_variable("LD_PRELOAD", library, err);
+    size = strlen(library) + strlen(others) + 2;
+    value = malloc(size);
+    if (value == NULL)
+        return uc_no_memory(err);
+    snprintf(value, size, "%s:%s", library, others);
+    status = set_variable("LD_PRELOAD", value, err);
+    free(value);
+    return status;
+}
+
+enum uc_status launch_prepare(const char *name, const char *setting,
+                              const char *value, bool keep_graph_api,
+                              struct uc_error *err)
+{
+    static const char torch[] = "TORCH_CUDNN_V8_API_DISABLED";
+    enum uc_status status = set_preload(err);
+
+    if (status == UC_OK)
+        status = set_variable(setting, value, err);
+    if (status != UC_OK || keep_graph_api || getenv(torch) != NULL)
+        return status;
+    status = set_variable(torch, "1", err);
+    if (status == UC_OK)
+        fprintf(stderr,
+                "ucudnn-plan %s: setting %s=1, for PyTorch "
+                "(--keep-graph-api does not)\n",
+                name, torch);
+    return status;
+}
+
+/* The command ------------------------------------------------------------*/
+
+/** The words with a NULL behind; the caller's to free. */
+static char **terminated(char **words, size_t count)
+{
+    char **list = calloc(count + 1, sizeof *list);
+
+    if (list != NULL)
+        memcpy(list, words, count * sizeof *list);
+    return list;
+}
+
+static enum uc_status cannot_run(const char *command, int cause,
+                                 struct uc_error *err)
+{
+    return uc_fail(err,
+                   (enum uc_status)(cause == ENOENT ? LAUNCH_NOT_FOUND
+                                                    : LAUNCH_CANNOT_RUN),
+                   "%.256s: %s", command,
+                   cause == ENOENT ? "command not found" : strerror(cause));
+}
+
+enum uc_status launch_become(char **words, size_t count, struct uc_error *err)
+{
+    char **list = terminated(words, count);
+    int cause;
+
+    if (list == NULL)
+        return uc_no_memory(err);
+    execvp(list[0], list);
+    cause = errno;
+    free(list);
+    return cannot_run(words[0], cause, err);
+}
+
+/** Signals that are handed on to the command, and the end of a child. */
+static void awaited_signals(sigset_t *set)
+{
+    static const int numbers[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                                   SIGUSR1, SIGUSR2, SIGCHLD };
+
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaddset(set, numbers[i]);
+}
+
+/**
+ * In the child: become the command; when that fails, the cause goes through
+ * the pipe, which a command that runs closes.
+ */
+static void run_child(char **list, const sigset_t *mask, int report)
+{
+    ssize_t written;
+    int cause;
+
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(list[0], list);
+    cause = errno;
+    do
+        written = write(report, &cause, sizeof cause);
+    while (written < 0 && errno == EINTR);
+    _exit(LAUNCH_NOT_FOUND);
+}
+
+/** 0, or why the child could not become the command. */
+static int read_cause(int report)
+{
+    int cause = 0;
+    ssize_t got;
+
+    do
+        got = read(report, &cause, sizeof cause);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof cause ? cause : 0;
+}
+
+/** Until the child has ended; what a terminal sends reaches it by itself. */
+static int wait_child(pid_t child, const sigset_t *awaited)
+{
+    int status = 0;
+    siginfo_t info;
+
+    for (;;) {
+        pid_t ended = waitpid(child, &status, WNOHANG);
+
+        if (ended == child || (ended < 0 && errno != EINTR))
+            return status;
+        if (sigwaitinfo(awaited, &info) > 0 && info.si_signo != SIGCHLD &&
+            info.si_code <= 0)
+            kill(child, info.si_signo);
+    }
+}
+
+/** As the command ended; without a second core file. */
+static void die_of(int signal_number)
+{
+    const struct rlimit none = { 0, 0 };
+    sigset_t set;
+
+    setrlimit(RLIMIT_CORE, &none);
+    signal(signal_number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, signal_number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(signal_number);
+}
+
+static enum uc_status start_child(char **list, const sigset_t *mask,
+                                  pid_t *child, struct uc_error *err)
+{
+    int report[2], cause;
+
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return uc_fail(err, UC_EINTERNAL, "pipe: %s", strerror(errno));
+    *child = fork();
+    if (*child == 0)
+        run_child(list, mask, report[1]);
+    cause = errno;
+    close(report[1]);
+    if (*child < 0) {
+        close(report[0]);
+        return uc_fail(err, UC_EINTERNAL, "fork: %s", strerror(cause));
+    }
+    cause = read_cause(report[0]);
+    close(report[0]);
+    if (cause == 0)
+        return UC_OK;
+    waitpid(*child, NULL, 0);
+    return cannot_run(list[0], cause, err);
+}
+
+enum uc_status launch_wait(char **words, size_t count, int *status,
+                           struct uc_error *err)
+{
+    char **list = terminated(words, count);
+    sigset_t awaited, mask;
+    enum uc_status started;
+    pid_t child = -1;
+    int ended;
+
+    if (list == NULL)
+        return uc_no_memory(err);
+    awaited_signals(&awaited);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &awaited, &mask);
+    started = start_child(list, &mask, &child, err);
+    free(list);
+    if (started != UC_OK) {
+        sigprocmask(SIG_SETMASK, &mask, NULL);
+        return started;
+    }
+    ended = wait_child(child, &awaited);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (WIFSIGNALED(ended)) {
+        die_of(WTERMSIG(ended));
+        *status = 128 + WTERMSIG(ended);
+    } else {
+        *status = WEXITSTATUS(ended);
+    }
+    return UC_OK;
+}

@@ -1,0 +1,153 @@
+# record: a program's convolutions become a network description.
+. "$abs_top_srcdir/tests/lib.sh"
+. "$abs_top_srcdir/tests/runtime_steps.sh"
+
+# What steps runs, from its own description.
+cat >expected.json <<'END'
+{
+  "name": "net",
+  "description": "recorded from steps",
+  "source": "recorded by ucudnn VERSION",
+  "batch": 6,
+  "layers": {
+    "conv1": { "in": [8, 8], "c": 3, "k": 4, "filter": 3, "pad": 1,
+      "dtype": "fp32", "math": "fma", "layout": "nchw",
+      "operations": ["forward", "backward-filter"] },
+    "conv2": { "in": [8, 8], "c": 4, "k": 4, "filter": 3, "pad": 1,
+      "dtype": "fp32", "math": "fma", "layout": "nchw",
+      "operations": ["forward", "backward-data", "backward-filter"], "repeat": 2 }
+  }
+}
+END
+version=$(ucudnn-plan --version | sed 's/.* //')
+
+# is_expected FILE
+is_expected()
+{
+    sed "s/VERSION/$version/" expected.json | same - "$1"
+}
+
+expect 0 "a program is recorded" ucudnn-plan record -o net.json -- "$steps"
+err_is "ucudnn-plan record: setting TORCH_CUDNN_V8_API_DISABLED=1, for PyTorch (--keep-graph-api does not)"
+ok "the description is that of the program" is_expected net.json
+ok "nothing else is left" test "$(ls)" = "$(printf '%s\n' \
+    err err.expected expected.json net.json ok.log out)" || ls
+expect 0 "it is a network" ucudnn-plan networks ./net.json
+out_has "./net.json      6       3           8  recorded from steps"
+for words in steps=1 steps=2 steps=50 "fork=1" "end=1" "graphs=3" \
+    "workspace=0"; do
+    rm -f net.json
+    expect 0 "steps $words" ucudnn-plan record -o net.json -- "$steps" "$words"
+    ok "gives the same" is_expected net.json
+done
+expect 0 "_exit() after two steps" \
+    ucudnn-plan record -o net.json -- "$steps" steps=2 end=2
+ok "gives the same" is_expected net.json
+
+rm -f net.json
+expect 0 "a second batch" \
+    ucudnn-plan record -o net.json -- "$steps" steps=5 checks=7
+said_nothing
+expect 0 "two networks" ucudnn-plan networks ./net.json ./net.2.json
+out_has "./net.json        6       3           8  recorded from steps; other batches: 2"
+out_has "./net.2.json      2       3           3  recorded from steps; other batches: 6"
+rm -f net*.json
+expect 0 "the batch with more calls gets the file" \
+    ucudnn-plan record -o net.json -- "$steps" steps=5 checks=70
+expect 0 "two networks" ucudnn-plan networks ./net.json ./net.6.json
+out_has "./net.json        2       3           3"
+out_has "./net.6.json      6       3           8"
+ok "and no other file" test ! -e net.2.json
+mkdir folder
+expect 0 "a name without a suffix" ucudnn-plan record -o folder/net -- \
+    sh -c 'cd / && exec "$@"' sh "$steps" checks=1
+ok "has the batch behind it" test -s folder/net -a -s folder/net.2
+
+cp net.json before.json
+expect 4 "a program without cuDNN" ucudnn-plan record -o net.json -- true
+said_is "ucudnn-plan record: net.json: nothing was recorded: true made no convolution call that can be seen"
+ok "leaves the file alone" same before.json net.json
+rm -f net.json
+expect 4 "a program of graphs" \
+    ucudnn-plan record -o net.json -- "$steps" steps=0 graphs=12
+err_has "ucudnn: record: steps made no convolution call that can be recorded; 12 executions went through cuDNN's graph API"
+err_has "ucudnn-plan record: net.json: nothing was recorded"
+ok "no file is made" test ! -e net.json
+
+expect 42 "the exit status is the command's" \
+    ucudnn-plan record -o net.json -- "$steps" status=42
+said_nothing
+ok "the file is there all the same" is_expected net.json
+expect 1 "also without a record" \
+    ucudnn-plan record -o other.json -- sh -c 'exit 1'
+said_nothing
+expect 127 "a command that is not there" \
+    ucudnn-plan record -o net.json -- ./none --option
+said_is "ucudnn-plan record: ./none: command not found"
+: >plain
+expect 126 "a file that is no program" \
+    ucudnn-plan record -o net.json -- ./plain
+said_is "ucudnn-plan record: ./plain: Permission denied"
+ok "the file is as it was" is_expected net.json
+
+# A signal that ends the command ends record; one sent to record is handed on.
+sh -c 'ucudnn-plan record -o net.json -- sh -c "kill -TERM \$\$"; echo $?' \
+    >status 2>err
+ok "a signal's end is handed on" grep -qx 143 status
+ucudnn-plan record -o net.json -- sh -c \
+    'trap "exit 7" USR1; : >ready; while :; do sleep 0.05; done' 2>err &
+until [ -e ready ]; do sleep 0.05; done
+kill -USR1 $!
+wait $!
+ok "a signal reaches the command" test $? -eq 7
+
+expect 1 "no output named" ucudnn-plan record -- "$steps"
+err_is "ucudnn-plan record: --output is needed"
+expect 1 "no command" ucudnn-plan record -o net.json
+err_is "ucudnn-plan record: operand missing: -- COMMAND [ARGUMENT...]"
+expect 6 "a folder that is not there" \
+    ucudnn-plan record -o none/net.json -- touch ran
+err_is "ucudnn-plan record: none/net.json: No such file or directory"
+expect 6 "a folder in the file's place" \
+    ucudnn-plan record -o folder -- touch ran
+err_is "ucudnn-plan record: folder: is no regular file"
+ok "the command has not run" test ! -e ran
+
+# What the command gets.
+LD_PRELOAD=/usr/lib/none.so
+export LD_PRELOAD
+expect 4 "another preload" ucudnn-plan record -o new.json -- env
+unset LD_PRELOAD
+out_has "LD_PRELOAD=$library"
+out_has ":/usr/lib/none.so"
+out_has "UCUDNN_RECORD=$(pwd -P)/new.json"
+out_has "TORCH_CUDNN_V8_API_DISABLED=1"
+expect 4 "the graph API kept" \
+    ucudnn-plan record --keep-graph-api -o new.json -- env
+ok "PyTorch is left alone" sh -c '! grep TORCH_ out'
+err_one_line_only() { [ "$(wc -l <err)" -eq 1 ]; }
+ok "and nothing is said of it" err_one_line_only
+TORCH_CUDNN_V8_API_DISABLED=0
+export TORCH_CUDNN_V8_API_DISABLED
+expect 4 "one's own setting" ucudnn-plan record -o new.json -- env
+unset TORCH_CUDNN_V8_API_DISABLED
+out_has "TORCH_CUDNN_V8_API_DISABLED=0"
+ok "goes through untold" err_one_line_only
+expect 4 "the command's own options" ucudnn-plan record -o new.json -- \
+    echo --output -o --
+out_has "--output -o --"
+
+# The library by itself.
+mkdir net.d
+expect 0 "a folder to record into is told" sh -c \
+    "UCUDNN_RECORD=net.d LD_PRELOAD=$library $steps"
+err_is "ucudnn: UCUDNN_RECORD=net.d: not a regular file"
+expect 0 "a file that cannot be made is told once" sh -c \
+    "UCUDNN_RECORD=/none/net.json LD_PRELOAD=$library $steps"
+err_is "ucudnn: UCUDNN_RECORD=/none/net.json: No such file or directory"
+rm -f net.json
+expect 0 "disabled" sh -c \
+    "UCUDNN_DISABLE=1 UCUDNN_RECORD=net.json LD_PRELOAD=$library $steps"
+ok "nothing is recorded" test ! -e net.json
+
+finish

@@ -1,0 +1,112 @@
+# What the library says of calls that pass through, each in a program's life.
+. "$abs_top_srcdir/tests/lib.sh"
+. "$abs_top_srcdir/tests/runtime_steps.sh"
+
+expect 0 "a program is recorded" \
+    ucudnn-plan record -o net.json -- "$steps" steps=2
+expect 0 "measured" \
+    with_double ucudnn-plan bench ./net.json -p net.profile -q
+expect 0 "and planned" with_double ucudnn-plan plan ./net.json \
+    -p net.profile -w 20K -q --min-gain 0 -o net.plan
+ucudnn-plan show --json net.plan >plan.json
+# The operation that needs most, forward of conv1 or whichever.
+most=$(sed -n 's/^ *"workspace_bytes": \([0-9]*\).*/\1/p' plan.json |
+    sort -n | tail -n 1)
+ok "some of it needs workspace" [ "${most:-0}" -gt 0 ]
+
+run()
+{
+    ucudnn-plan run --stats --keep-graph-api net.plan -- "$steps" "$@"
+}
+
+expect 0 "another batch" run steps=2 batch=5
+err_has "executed               0 calls as planned"
+err_has "passed through        16 calls"
+err_has "batch 5: not planned: the nearest that is differs in batch"
+expect 0 "another batch at times" run steps=2 checks=3
+err_has "executed              16 calls as planned"
+err_has "passed through         9 calls"
+err_has "       6  forward:fp32:fma:nchw:c4:k4:i8x8:f3x3:p1x1 batch 2: not planned"
+err_has "       3  forward:fp32:fma:nchw:c3:k4:i8x8:f3x3:p1x1 batch 2: not planned"
+expect 0 "no workspace" run steps=1 workspace=0
+err_has ": workspace too small by up to "
+expect 0 "a byte too little" run steps=1 workspace=$((most - 1))
+err_has ": workspace too small by up to 1 B"
+expect 0 "exactly enough" run steps=1 workspace=$most
+err_has "executed               8 calls as planned"
+# An input that begins at 4 of 16 bytes.
+UC_DOUBLE_ALIGNMENT=4
+export UC_DOUBLE_ALIGNMENT
+expect 0 "tensors not aligned" run steps=1 shift=4
+err_has "executed               0 calls as planned"
+err_has ": tensors are not aligned to 16 bytes"
+unset UC_DOUBLE_ALIGNMENT
+
+UC_DOUBLE_DEVICE_NAME="Another GPU"
+export UC_DOUBLE_DEVICE_NAME
+expect 0 "another GPU" run steps=1
+err_has "executed               0 calls as planned"
+err_has ": planned for another device, which differs in device name"
+unset UC_DOUBLE_DEVICE_NAME
+UC_DOUBLE_CUDNN_VERSION=90100
+export UC_DOUBLE_CUDNN_VERSION
+expect 0 "another cuDNN" run steps=1
+err_has ": planned for another device, which differs in cudnn version"
+UCUDNN_MATCH=device
+export UCUDNN_MATCH
+expect 0 "allowed to differ" run steps=1
+err_has "executed               8 calls as planned"
+unset UC_DOUBLE_CUDNN_VERSION UCUDNN_MATCH
+
+# Planned forward kernels fail when run; the program's own do not.
+UC_DOUBLE_FAULT="fail:op=forward,algorithm=6"
+export UC_DOUBLE_FAULT
+expect 0 "refused by cuDNN" run steps=1
+err_has "executed               5 calls as planned"
+err_has "passed through         3 calls"
+err_has ": cuDNN refused it when run"
+unset UC_DOUBLE_FAULT
+
+expect 0 "graphs" run steps=1 graphs=4
+err_has "graph API              4 executions, which no plan knows"
+expect 0 "exit() in a second thread" run steps=1 end=1
+err_has "executed               8 calls as planned"
+expect 0 "a child that makes no calls" run steps=1 fork=1
+ok "says nothing" [ "$(grep -c 'executed' err)" -eq 1 ]
+expect 0 "_exit()" run steps=1 end=2
+ok "says nothing" test ! -s err
+
+# The library by itself.
+preloaded()
+{
+    LD_PRELOAD=$library "$@"
+}
+UCUDNN_STATS=1
+export UCUDNN_STATS
+expect 0 "no plan" preloaded "$steps" steps=1
+err_has ", plan none"
+err_has "       8  any convolution: there is no plan to follow"
+UCUDNN_PLAN=none.plan
+export UCUDNN_PLAN
+expect 0 "a plan that is not there" preloaded "$steps" steps=1
+err_has ", plan not usable"
+err_has "passed through         8 calls"
+UCUDNN_PLAN=net.plan
+UCUDNN_STATS=stats.txt
+expect 0 "a file" preloaded "$steps" steps=1
+ok "stderr stays empty" test ! -s err
+ok "the file has it" grep -q 'executed  *8 calls' stats.txt
+expect 0 "a second program" preloaded "$steps" steps=2
+ok "is appended" [ "$(grep -c 'plan net.plan$' stats.txt)" -eq 2 ]
+UCUDNN_STATS=/none/stats.txt
+expect 0 "a file that cannot be written" preloaded "$steps" steps=1
+err_is "ucudnn: UCUDNN_STATS=/none/stats.txt: No such file or directory"
+UCUDNN_STATS=0
+expect 0 "switched off" preloaded "$steps" steps=1
+ok "says nothing" test ! -s err
+UCUDNN_LOG=info
+export UCUDNN_LOG
+expect 0 "a log of what passes through" preloaded "$steps" steps=9 batch=5
+ok "tells each kind once" [ "$(grep -c 'passes through: not planned' err)" -eq 5 ]
+
+finish
