@@ -165,12 +165,21 @@ endif
 
 # on a GPU
 if HAVE_CUDNN
-gpu_programs = tests/gpu_runner
+gpu_programs = tests/gpu_runner tests/gpu_runtime
 endif
 gpu_tests += $(gpu_programs) tests/gpu_bench.sh
 EXTRA_DIST += tests/gpu_bench.sh
-tests_gpu_runner_SOURCES = tests/gpu_runner.c tests/double/number.c
+gpu_fixture_sources = tests/gpu_fixture.c tests/gpu_fixture.h \
+	tests/double/number.c
+tests_gpu_runner_SOURCES = tests/gpu_runner.c $(gpu_fixture_sources)
 tests_gpu_runner_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_runtime_SOURCES = tests/gpu_runtime.c $(gpu_fixture_sources)
+tests_gpu_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_runtime_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,-rpath,$(abs_top_builddir)/.libs \
+	-Wl,--no-as-needed,.libs/libucudnn.so
+tests_gpu_runtime_LDADD = $(LDADD) -ldl
+EXTRA_tests_gpu_runtime_DEPENDENCIES = libucudnn.la
 
 # Keep this at the end.
 if HAVE_CMOCKA
