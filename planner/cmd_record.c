@@ -76,6 +76,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     const struct args *args = options;
     struct stat before = { .st_ino = 0 };
     char path[PATH_MAX];
+    const char *note = NULL;
     enum uc_status status;
     int ended = 0;
 
@@ -85,8 +86,10 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (status == UC_OK && stat(path, &before) != 0)
         before = (struct stat){ .st_ino = 0 };
     if (status == UC_OK)
-        status = launch_prepare("record", "UCUDNN_RECORD", path,
-                                args->keep_graph_api, err);
+        status = launch_prepare("UCUDNN_RECORD", path, args->keep_graph_api,
+                                &note, err);
+    if (status == UC_OK && note != NULL)
+        fprintf(stderr, "ucudnn-plan record: %s\n", note);
     if (status == UC_OK)
         status = launch_wait(operands, count, &ended, err);
     if (status != UC_OK)

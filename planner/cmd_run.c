@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,13 +68,16 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 {
     const struct args *args = options;
     char path[PATH_MAX];
+    const char *note = NULL;
     enum uc_status status = check_match(args->match, err);
 
     if (status == UC_OK)
         status = check_plan(operands[0], path, err);
     if (status == UC_OK)
-        status = launch_prepare("run", "UCUDNN_PLAN", path,
-                                args->keep_graph_api, err);
+        status = launch_prepare("UCUDNN_PLAN", path, args->keep_graph_api,
+                                &note, err);
+    if (status == UC_OK && note != NULL)
+        fprintf(stderr, "ucudnn-plan run: %s\n", note);
     if (status == UC_OK && args->match != NULL &&
         setenv("UCUDNN_MATCH", args->match, 1) != 0)
         status = uc_no_memory(err);

@@ -71,24 +71,21 @@ static enum uc_status set_preload(struct uc_error *err)
     return status;
 }
 
-enum uc_status launch_prepare(const char *name, const char *setting,
-                              const char *value, bool keep_graph_api,
+enum uc_status launch_prepare(const char *setting, const char *value,
+                              bool keep_graph_api, const char **note,
                               struct uc_error *err)
 {
-    static const char torch[] = "TORCH_CUDNN_V8_API_DISABLED";
+#define TORCH "TORCH_CUDNN_V8_API_DISABLED"
     enum uc_status status = set_preload(err);
 
+    *note = NULL;
     if (status == UC_OK)
         status = set_variable(setting, value, err);
-    if (status != UC_OK || keep_graph_api || getenv(torch) != NULL)
+    if (status != UC_OK || keep_graph_api || getenv(TORCH) != NULL)
         return status;
-    status = set_variable(torch, "1", err);
-    if (status == UC_OK)
-        fprintf(stderr,
-                "ucudnn-plan %s: setting %s=1, for PyTorch "
-                "(--keep-graph-api does not)\n",
-                name, torch);
-    return status;
+    *note = "setting " TORCH "=1, for PyTorch (--keep-graph-api does not)";
+    return set_variable(TORCH, "1", err);
+#undef TORCH
 }
 
 /* The command ------------------------------------------------------------*/

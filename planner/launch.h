@@ -24,11 +24,11 @@ enum { LAUNCH_CANNOT_RUN = 126, LAUNCH_NOT_FOUND = 127 };
 /**
  * Put the library before what LD_PRELOAD has, and a setting of it (NAME
  * becomes the value) into the environment. Unless `keep_graph_api`, PyTorch
- * is told to use the API that the library stands in front of; which is said
- * on stderr, as command `name` of ucudnn-plan.
+ * is told to use the API that the library stands in front of; *note, a
+ * constant, then says so, and is NULL otherwise.
  */
-enum uc_status launch_prepare(const char *name, const char *setting,
-                              const char *value, bool keep_graph_api,
+enum uc_status launch_prepare(const char *setting, const char *value,
+                              bool keep_graph_api, const char **note,
                               struct uc_error *err);
 
 /** Become the command; returns only when that fails. */

@@ -46,7 +46,7 @@ struct shape {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool recording;
+static _Atomic bool recording;
 static char path[PATH_MAX]; /**< absolute */
 static char name[64];
 
@@ -405,16 +405,13 @@ bool uc_record_open(const char *file)
         tell_failure(file, strerror(errno));
         return false;
     }
-    if (realpath(file, target) != NULL) {
-        memcpy(path, target, strlen(target) + 1); /* as a link says */
-    } else if (snprintf(target, sizeof target, "%s%s%s", folder,
-                        folder[0] != '\0' ? "/" : "",
-                        file) < (int)sizeof target) {
-        memcpy(path, target, strlen(target) + 1);
-    } else {
+    if (snprintf(path, sizeof path, "%s%s%s", folder,
+                 folder[0] != '\0' ? "/" : "", file) >= (int)sizeof path) {
         tell_failure(file, "name too long");
         return false;
     }
+    if (realpath(path, target) != NULL) /* as a link says */
+        memcpy(path, target, strlen(target) + 1);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         tell_failure(file, "not a regular file");
         return false;

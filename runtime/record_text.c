@@ -57,7 +57,7 @@ const char *uc_record_describable(const struct uc_problem *problem,
 static void put_string(FILE *out, const char *text, size_t most)
 {
     putc('"', out);
-    for (size_t i = 0; text[i] != '\0' && i < most; i++) {
+    for (size_t i = 0; i < most && text[i] != '\0'; i++) {
         unsigned char c = (unsigned char)text[i];
 
         putc(c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c, out);

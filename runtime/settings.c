@@ -63,9 +63,7 @@ static void read_all(void)
     read_match();
     settings.plan = text("UCUDNN_PLAN");
     settings.record = text("UCUDNN_RECORD");
-    settings.stats = text("UCUDNN_STATS");
-    if (settings.stats != NULL && strcmp(settings.stats, "0") == 0)
-        settings.stats = NULL;
+    settings.stats = flag("UCUDNN_STATS") ? text("UCUDNN_STATS") : NULL;
 }
 
 const struct uc_settings *uc_settings_get(void)
