@@ -17,7 +17,7 @@ all=49
 
 bench()
 {
-    with_double ucudnn-plan bench --kernel-timeout 0.5 "$@"
+    with_double ucudnn-plan bench "$@"
 }
 
 # query SQL: one value of the profile p.
@@ -37,14 +37,16 @@ rows()
     fi
 }
 
-# fault FAULT [OPTION...]: a run with it into a fresh profile p.
+# fault FAULT STATUS NAME [OPTION...]: a run with it into a fresh profile p.
 fault()
 {
     rm -f p
     UC_DOUBLE_FAULT=$1
     export UC_DOUBLE_FAULT
-    shift
-    expect "$@" bench --profile p tiny.json
+    fault_status=$2
+    fault_name=$3
+    shift 3
+    expect "$fault_status" "$fault_name" bench --profile p "$@" tiny.json
     unset UC_DOUBLE_FAULT
 }
 
@@ -55,7 +57,8 @@ fault 'nan:op=forward,algorithm=1,n=4' 0 "a reference of NaN is passed over"
 rows wrong 1
 fault 'crash:op=forward,algorithm=1,n=4' 0 "one that crashes condemns itself"
 rows crashed 1
-fault 'hang:op=forward,algorithm=1,n=4' 0 "one that hangs condemns itself"
+fault 'hang:op=forward,algorithm=1,n=4' 0 "one that hangs condemns itself" \
+    --kernel-timeout 4
 rows timed-out 1
 fault 'poison:op=forward,algorithm=2,n=4' 0 "a lost device costs one kernel"
 rows failed 1
