@@ -1,38 +1,41 @@
 # Training steps of PyTorch with and without a plan, interleaved.
 #
-# usage: sh compare.sh ROUNDS NETWORK:PRECISION:LIMIT_MIB...
+# usage: sh compare.sh PROFILE POLICY ROUNDS NETWORK:PRECISION:LIMIT_MIB...
 #
-# Each cell is planned from the shipped profile and run ROUNDS times in turn:
-# capped    cuDNN's legacy API, its workspaces capped to the limit
-# planned   the same, preloaded with libucudnn and the plan
-# Variables: LIBUCUDNN, PROFILE (h200), PYTHON (python3); and what finds cuDNN.
+# Each cell is recorded from the very program, measured into PROFILE where
+# that lacks something, planned, and run ROUNDS times in turn:
+#   capped   cuDNN's legacy API, its workspaces capped to the limit
+#   planned  the same, with the plan
+# Needs ucudnn-plan on the path, and a PyTorch that finds cuDNN.
 set -eu
 here=$(dirname "$0")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-rounds=$1
-shift
+profile=$1 policy=$2 rounds=$3
+shift 3
 export TORCH_CUDNN_V8_API_DISABLED=1
 
 for cell; do
     network=${cell%%:*} rest=${cell#*:}
     precision=${rest%%:*} limit=${rest#*:}
-    case $precision in
-    fp32) math="--math fma" ;;
-    tf32) math="--math tf32" ;;
-    fp16) math="--math fp16 --layout nhwc" ;;
-    esac
+    step="${PYTHON:-python3} $here/step.py $network $precision"
+    net=$scratch/$network-$precision.json
     plan=$scratch/$network-$precision.plan
-    # shellcheck disable=SC2086 # the words of $math
-    ucudnn-plan plan "$network" --profile "${PROFILE:-h200}" $math --quiet \
-        --workspace-limit "${limit}M" -o "$plan"
-    for round in $(seq "$rounds"); do
-        echo "capped $limit: $(CUDNN_CONV_WSCAP_DBG=$limit \
-            "${PYTHON:-python3}" "$here/step.py" "$network" "$precision")"
-        echo "planned $limit: $(CUDNN_CONV_WSCAP_DBG=$limit \
-            LD_PRELOAD=$LIBUCUDNN UCUDNN_PLAN=$plan UCUDNN_LOG=warning \
-            UCUDNN_STATS=$scratch/stats \
-            "${PYTHON:-python3}" "$here/step.py" "$network" "$precision")"
-    done
-    [ ! -s "$scratch/stats" ] || sed 's/^/    /' "$scratch/stats"
+    # shellcheck disable=SC2086 # the words of $step
+    {
+        ucudnn-plan record -o "$net" -- $step 3 >/dev/null
+        ucudnn-plan bench "$net" --profile "$profile" --policy "$policy" \
+            2>/dev/null
+        ucudnn-plan plan "$net" --profile "$profile" --policy "$policy" \
+            --workspace-limit "${limit}M" -o "$plan" |
+            grep -E '^(predicted|undivided|limit)'
+        for round in $(seq "$rounds"); do
+            echo "$cell capped: $(CUDNN_CONV_WSCAP_DBG=$limit $step)"
+            echo "$cell planned: $(CUDNN_CONV_WSCAP_DBG=$limit \
+                UCUDNN_STATS=$scratch/stats \
+                ucudnn-plan run "$plan" -- $step)"
+        done
+    }
+    sed 's/^/    /' "$scratch/stats"
+    rm -f "$scratch/stats"
 done

@@ -44,7 +44,7 @@ class UNet3d(nn.Module):
 
 def make(network):
     if network == "unet3d":
-        return UNet3d(), (4, 1, 96, 96, 96), torch.channels_last_3d
+        return UNet3d(), (4, 1, 96, 96, 96), torch.contiguous_format
     batch = {"alexnet": 256, "resnet18": 128}[network]
     model = getattr(torchvision.models, network)()
     return model, (batch, 3, 224, 224), torch.channels_last
