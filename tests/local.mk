@@ -163,6 +163,34 @@ tests_client_steps_LDFLAGS = $(double_test_ldflags)
 tests_client_steps_LDADD = $(double_cudnn) $(double_cuda)
 endif
 
+# ucudnn.h: the programs are linked as a user's are, libucudnn before cuDNN
+EXTRA_DIST += tests/api_support.h
+if HAVE_CUDNN
+unit_tests += \
+	tests/api_execute \
+	tests/api_find \
+	tests/api_linked \
+	tests/api_plan
+api_ldadd = libucudnn.la $(runtime_library) libuc-db.a libuc-common.a \
+	$(double_cudnn) $(double_cuda) $(CMOCKA_LIBS) $(SQLITE_LIBS) -lm
+api_ldflags = $(double_test_ldflags) -no-install
+tests_api_execute_SOURCES = tests/api_execute.c $(double_test_sources)
+tests_api_execute_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_api_execute_LDADD = $(api_ldadd)
+tests_api_execute_LDFLAGS = $(api_ldflags)
+tests_api_find_SOURCES = tests/api_find.c $(double_test_sources)
+tests_api_find_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_api_find_LDADD = $(api_ldadd)
+tests_api_find_LDFLAGS = $(api_ldflags)
+tests_api_linked_SOURCES = tests/api_linked.c $(double_test_sources)
+tests_api_linked_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_api_linked_LDADD = $(api_ldadd)
+tests_api_linked_LDFLAGS = $(api_ldflags)
+tests_api_plan_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_api_plan_LDADD = $(api_ldadd)
+tests_api_plan_LDFLAGS = $(api_ldflags)
+endif
+
 # on a GPU
 if HAVE_CUDNN
 gpu_programs = tests/gpu_runner
