@@ -79,7 +79,7 @@ static bool read_options(const ucudnn_open_options *given,
         if (((const char *)given)[i] != 0)
             return false;
     return (int)options->match >= UCUDNN_MATCH_EXACT &&
-           options->match <= UCUDNN_MATCH_ANY;
+           options->match <= UCUDNN_MATCH_ANY && options->reserved == 0;
 }
 
 /* Opening and closing ----------------------------------------------------*/

@@ -103,6 +103,7 @@ typedef enum ucudnn_match {
 typedef struct ucudnn_open_options {
     size_t struct_size;
     ucudnn_match match;
+    int reserved; /**< 0 */
 } ucudnn_open_options;
 
 /**

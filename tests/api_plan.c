@@ -99,9 +99,9 @@ static void bad_arguments_are_refused(void **state)
 {
     struct {
         ucudnn_open_options known;
-        int unknown;
-    } newer = { { sizeof newer, UCUDNN_MATCH_ANY }, 0 };
-    ucudnn_open_options options = { sizeof options, UCUDNN_MATCH_ANY };
+        uint64_t unknown;
+    } newer = { { sizeof newer, UCUDNN_MATCH_ANY, 0 }, 0 };
+    ucudnn_open_options options = { sizeof options, UCUDNN_MATCH_ANY, 0 };
     ucudnn_plan_file *file = open_sample();
     const char *path = in_folder("sample");
 
@@ -117,6 +117,9 @@ static void bad_arguments_are_refused(void **state)
     options.match = (ucudnn_match)3;
     assert_open_fails(path, &options, UCUDNN_BAD_ARGUMENT, "argument");
     options.match = (ucudnn_match)-1;
+    assert_open_fails(path, &options, UCUDNN_BAD_ARGUMENT, "argument");
+    options.match = UCUDNN_MATCH_ANY;
+    options.reserved = 1;
     assert_open_fails(path, &options, UCUDNN_BAD_ARGUMENT, "argument");
 
     /* A newer program's options: fine unless they ask for something. */

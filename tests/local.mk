@@ -171,24 +171,31 @@ unit_tests += \
 	tests/api_find \
 	tests/api_linked \
 	tests/api_plan
-api_ldadd = libucudnn.la $(runtime_library) libuc-db.a libuc-common.a \
-	$(double_cudnn) $(double_cuda) $(CMOCKA_LIBS) $(SQLITE_LIBS) -lm
-api_ldflags = $(double_test_ldflags) -no-install
+api_ldadd = $(double_cudnn) $(double_cuda) \
+	$(runtime_library) libuc-db.a libuc-common.a \
+	$(CMOCKA_LIBS) $(SQLITE_LIBS) -lm
+# By the linker's own word, since libtool would put it behind the double.
+api_ldflags = $(double_test_ldflags) -Wl,-rpath,$(abs_top_builddir)/.libs \
+	-Wl,--no-as-needed,.libs/libucudnn.so
 tests_api_execute_SOURCES = tests/api_execute.c $(double_test_sources)
 tests_api_execute_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_api_execute_LDADD = $(api_ldadd)
 tests_api_execute_LDFLAGS = $(api_ldflags)
+EXTRA_tests_api_execute_DEPENDENCIES = libucudnn.la
 tests_api_find_SOURCES = tests/api_find.c $(double_test_sources)
 tests_api_find_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_api_find_LDADD = $(api_ldadd)
 tests_api_find_LDFLAGS = $(api_ldflags)
+EXTRA_tests_api_find_DEPENDENCIES = libucudnn.la
 tests_api_linked_SOURCES = tests/api_linked.c $(double_test_sources)
 tests_api_linked_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_api_linked_LDADD = $(api_ldadd)
 tests_api_linked_LDFLAGS = $(api_ldflags)
+EXTRA_tests_api_linked_DEPENDENCIES = libucudnn.la
 tests_api_plan_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_api_plan_LDADD = $(api_ldadd)
 tests_api_plan_LDFLAGS = $(api_ldflags)
+EXTRA_tests_api_plan_DEPENDENCIES = libucudnn.la
 endif
 
 # on a GPU
