@@ -33,9 +33,12 @@ AM_TESTS_ENVIRONMENT = \
 	PATH='$(abs_top_builddir)':"$$PATH"; export PATH; \
 	AWK='$(AWK)'; export AWK; \
 	TEST_CC='$(CC)'; export TEST_CC; \
+	TEST_CFLAGS='$(SANITIZER_FLAGS) $(COVERAGE_FLAGS)'; \
+	export TEST_CFLAGS; \
 	TEST_CPPFLAGS='$(DEFS) -I$(abs_top_srcdir) \
 	-I$(abs_top_builddir) $(SQLITE_CFLAGS) $(CUDA_CPPFLAGS)'; \
 	export TEST_CPPFLAGS; \
+	TEST_CUDA_CPPFLAGS='$(CUDA_CPPFLAGS)'; export TEST_CUDA_CPPFLAGS; \
 	TEST_SQLITE_LIBS='$(SQLITE_LIBS)'; export TEST_SQLITE_LIBS;
 EXTRA_DIST += tests/lib.sh tests/tap.sh tests/unit.h
 
@@ -61,6 +64,8 @@ cli_tests += \
 
 # documents
 cli_tests += \
+	tests/api_names.sh \
+	tests/install_example.sh \
 	tests/man_examples.sh \
 	tests/man_lint.sh \
 	tests/man_options.sh \
