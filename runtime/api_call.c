@@ -70,7 +70,11 @@ static ucudnn_status find(ucudnn_plan_file *file, cudnnHandle_t handle,
     }
     entry = uc_matcher_choose(&file->matcher, entry, &device, &why);
     if (entry == NULL) {
-        uc_fail(err, UC_EINPUT, "planned for another device: %s", why);
+        if (why == NULL)
+            uc_fail(err, UC_EINPUT, "no device is current");
+        else
+            uc_fail(err, UC_EINPUT,
+                    "planned for another device, which differs in %s", why);
         return UCUDNN_OTHER_DEVICE;
     }
     if (uc_entry_prepare(entry, &file->cudnn, handle) != UC_ENTRY_READY) {
@@ -131,7 +135,7 @@ static ucudnn_status admit(const ucudnn_operation *operation,
 
     if (status != UCUDNN_OK)
         return status;
-    if (uc_matcher_difference(&file->matcher, entry->plan) != NULL)
+    if (!uc_matcher_allows(&file->matcher, entry->plan))
         return UCUDNN_OTHER_DEVICE;
     if (uc_entry_prepare(entry, &file->cudnn, handle) != UC_ENTRY_READY)
         return UCUDNN_REFUSED;

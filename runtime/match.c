@@ -101,16 +101,12 @@ static size_t index_of(const struct uc_matcher *m, const struct uc_plan *plan)
     return (size_t)(plan - uc_table_plans(m->table, &count));
 }
 
-static const char no_device[] = "no current device";
-
-const char *uc_matcher_difference(struct uc_matcher *matcher,
-                                  const struct uc_plan *plan)
+bool uc_matcher_allows(struct uc_matcher *matcher, const struct uc_plan *plan)
 {
     CUdevice device;
     const char *const *differences = differences_here(matcher, &device);
 
-    return differences == NULL ? no_device
-                               : differences[index_of(matcher, plan)];
+    return differences != NULL && differences[index_of(matcher, plan)] == NULL;
 }
 
 struct uc_entry *uc_matcher_choose(struct uc_matcher *matcher,
@@ -119,7 +115,7 @@ struct uc_entry *uc_matcher_choose(struct uc_matcher *matcher,
 {
     const char *const *differences = differences_here(matcher, device);
 
-    *why = no_device;
+    *why = NULL;
     if (differences == NULL)
         return NULL;
     *why = differences[index_of(matcher, entry->plan)];

@@ -38,14 +38,13 @@ enum uc_status uc_matcher_init(struct uc_matcher *matcher,
                                enum uc_match match, struct uc_error *err);
 void uc_matcher_free(struct uc_matcher *matcher);
 
-/** NULL when the current device may use the plan, else the field that
-    differs, or "no current device". */
-const char *uc_matcher_difference(struct uc_matcher *matcher,
-                                  const struct uc_plan *plan);
+/** Whether the current device may use the plan. */
+bool uc_matcher_allows(struct uc_matcher *matcher, const struct uc_plan *plan);
 
 /**
  * The first of an entry and its older copies that the current device may use
- * and that device; or NULL and in *why the field in which the first differs.
+ * and that device; or NULL and in *why the field in which the first differs,
+ * which is NULL when no device is current.
  */
 struct uc_entry *uc_matcher_choose(struct uc_matcher *matcher,
                                    struct uc_entry *entry, CUdevice *device,

@@ -329,6 +329,39 @@ static void success_leaves_cudnns_status_alone(void **state)
     uc_case_free(&c);
 }
 
+/** Executed once outside capture, it may be captured. */
+static void a_first_execution_under_capture_is_refused(void **state)
+{
+    ucudnn_plan_file *file;
+    const ucudnn_operation *o = open_forward(&file);
+    CUgraph graph;
+    CUstream stream;
+
+    (void)state;
+    assert_int_equal(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), 0);
+    assert_int_equal(cudnnSetStream(double_handle, (cudaStream_t)stream), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), 0);
+        assert_int_equal(api_find(file, &c, UCUDNN_FORWARD, &o, NULL, 0),
+                         UCUDNN_OK);
+        if (i == 0)
+            assert_refused(file, o, UCUDNN_CAPTURE);
+        else
+            assert_int_equal(execute(&c, double_handle, o, 1, 0, NULL),
+                             UCUDNN_OK);
+        assert_int_equal(cuStreamEndCapture(stream, &graph), 0);
+        assert_int_equal(cuGraphDestroy(graph), 0);
+        assert_int_equal(execute(&c, double_handle, o, 1, 0, NULL), UCUDNN_OK);
+    }
+    assert_int_equal(uc_double_count(UC_DOUBLE_CONVOLUTIONS), 3 + 2 * 3);
+    assert_int_equal(cudnnSetStream(double_handle, NULL), 0);
+    assert_int_equal(cuStreamSynchronize(stream), 0);
+    assert_int_equal(cuStreamDestroy(stream), 0);
+    ucudnn_close_plan_file(file);
+    uc_case_free(&c);
+}
+
 /* Threads ----------------------------------------------------------------*/
 
 enum { THREADS = 4, RUNS = 25 };
@@ -415,6 +448,7 @@ int main(void)
         CASE(an_operation_of_another_device_is_refused),
         CASE(a_failure_says_whether_anything_was_enqueued),
         CASE(success_leaves_cudnns_status_alone),
+        CASE(a_first_execution_under_capture_is_refused),
         CASE(threads_share_a_file),
     };
 #undef CASE

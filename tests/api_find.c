@@ -206,6 +206,19 @@ static void a_plan_of_another_device_is_used_only_when_asked(void **state)
     uc_plan_free(&plan);
 }
 
+static void without_a_current_device_nothing_is_found(void **state)
+{
+    ucudnn_plan_file *file = api_seven("fp32", "nchw");
+    CUcontext context;
+
+    (void)state;
+    assert_int_equal(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+    assert_int_equal(cuCtxSetCurrent(NULL), CUDA_SUCCESS);
+    assert_not_found(file, 0, UCUDNN_OTHER_DEVICE, "no device is current");
+    assert_int_equal(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    ucudnn_close_plan_file(file);
+}
+
 /** Two plans have it: the later one, unless it is another device's. */
 static void the_newest_usable_plan_is_taken(void **state)
 {
@@ -277,6 +290,7 @@ int main(void)
         CASE(descriptors_no_plan_knows_are_unsupported),
         CASE(bad_arguments_are_refused),
         CASE(a_plan_of_another_device_is_used_only_when_asked),
+        CASE(without_a_current_device_nothing_is_found),
         CASE(the_newest_usable_plan_is_taken),
         CASE(what_cudnn_refuses_is_not_found),
         CASE(the_workspace_is_what_cudnn_asks_for_now),

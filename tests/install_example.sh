@@ -89,16 +89,54 @@ in the middle: 27
 END_OF_FILE
 ok "it executes the plan" same expected out
 
+UCUDNN_DISABLE=1
+export UCUDNN_DISABLE
+expect 0 "the example runs with the library disabled" run_example plan
+cat >expected <<'END_OF_FILE'
+disabled by UCUDNN_DISABLE
+disabled by UCUDNN_DISABLE: left to cuDNN
+in the middle: 27
+END_OF_FILE
+ok "it leaves the convolution to cuDNN" same expected out
+unset UCUDNN_DISABLE
+
 UC_DOUBLE_DEVICE_NAME=Another
 export UC_DOUBLE_DEVICE_NAME
 expect 0 "the example runs on another GPU" run_example plan
 cat >expected <<'END_OF_FILE'
-planned for another device: device name
+planned for another device, which differs in device name
 planned for another device or cuDNN: left to cuDNN
 in the middle: 27
 END_OF_FILE
 ok "it leaves the convolution to cuDNN" same expected out
 expect 1 "the example without its plan" run_example none
 err_has "none"
+
+# Made-up descriptors: they are not looked at without cuDNN.
+cat >without.c <<'END_OF_FILE'
+#include <stdio.h>
+#include <ucudnn.h>
+int main(int argc, char **argv)
+{
+    const ucudnn_operation *operation = NULL;
+    ucudnn_plan_file *file = NULL;
+    void *any = &file;
+    int status;
+
+    if (argc != 2 || ucudnn_open_plan_file(argv[1], NULL, &file, NULL, 0))
+        return 1;
+    status = ucudnn_find_operation(file, any, UCUDNN_FORWARD, any, any, any,
+                                   any, &operation, NULL, 0);
+    printf("%d plan, status %d\n", (int)ucudnn_count_plans(file), status);
+    ucudnn_close_plan_file(file);
+    return 0;
+}
+END_OF_FILE
+# shellcheck disable=SC2086 # flags are words
+expect 0 "a program without cuDNN links" $TEST_CC -std=c11 -Wall -Werror \
+    -o without without.c $TEST_CFLAGS $TEST_CUDA_CPPFLAGS $flags
+expect 0 "and reads plan files" env LD_LIBRARY_PATH="$libdir" ./without plan
+echo "1 plan, status 4" >expected
+ok "it is told that there is no cuDNN" same expected out
 
 finish
