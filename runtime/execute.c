@@ -62,3 +62,14 @@ cudnnStatus_t uc_execute_fused(const struct uc_entry *entry,
     }
     return CUDNN_STATUS_SUCCESS;
 }
+
+bool uc_is_capturing(const struct uc_cuda *cuda, const struct uc_cudnn *cudnn,
+                     cudnnHandle_t handle, CUstream *stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+    return cudnn->GetStream(handle, (cudaStream_t *)stream) ==
+               CUDNN_STATUS_SUCCESS &&
+           cuda->StreamIsCapturing(*stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}

@@ -35,4 +35,9 @@ cudnnStatus_t uc_execute_fused(const struct uc_entry *entry,
                                void *workspace, size_t workspace_bytes,
                                bool *started);
 
+/** Whether the handle's stream, which goes to *stream, is being captured: a
+    first run could load modules, which capture forbids. */
+bool uc_is_capturing(const struct uc_cuda *cuda, const struct uc_cudnn *cudnn,
+                     cudnnHandle_t handle, CUstream *stream);
+
 #endif

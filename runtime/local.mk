@@ -15,25 +15,33 @@ libucudnn_la_SOURCES = \
 	$(libuc_common_a_SOURCES) \
 	$(plan_reader_sources) \
 	$(runner_sources) \
+	runtime/api.c runtime/api_impl.h \
+	runtime/api_call.c \
 	runtime/arena.c runtime/arena.h \
 	runtime/caller.c runtime/caller.h \
 	runtime/execute.c runtime/execute.h \
 	runtime/interpose.c \
 	runtime/interpose_graph.c \
 	runtime/interpose_query.c \
+	runtime/match.c runtime/match.h \
 	runtime/record.c runtime/record.h \
 	runtime/record_rounds.c runtime/record_rounds.h \
 	runtime/record_text.c runtime/record_text.h \
 	runtime/session.c runtime/session.h \
 	runtime/settings.c runtime/settings.h \
 	runtime/stats.c runtime/stats.h \
-	runtime/table.c runtime/table.h
+	runtime/table.c runtime/table.h \
+	runtime/ucudnn.h
 libucudnn_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libucudnn_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libucudnn_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/runtime/libucudnn.map \
 	-Wl,-z,defs -pthread
 libucudnn_la_LIBADD = $(RUNTIME_SQLITE_LIBS) -ldl
+
+include_HEADERS = runtime/ucudnn.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = runtime/ucudnn.pc
 EXTRA_libucudnn_la_DEPENDENCIES = runtime/libucudnn.map
 endif
 EXTRA_DIST += runtime/libucudnn.map

@@ -3,28 +3,22 @@
 #include "runtime/session.h"
 
 #include "common/log.h"
-#include "runtime/describe.h"
+#include "runtime/execute.h"
+#include "runtime/match.h"
 #include "runtime/record.h"
-#include "runtime/settings.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_DEVICES = 64, ALIGNMENT = 16 };
+enum { ALIGNMENT = 16 };
 
 static struct uc_session session;
 static bool usable;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct uc_matcher matcher;
 static bool recording;
 static pid_t process; /**< that opened the session */
-
-/**
- * By device, for each plan the field in which the device differs, NULL when
- * the plan may be used; no list: not judged yet.
- */
-static _Atomic(const char **) verdicts[MAX_DEVICES];
-static pthread_mutex_t verdicts_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /** A child that inherited the session has made no calls of its own: CUDA
     does not live through a fork. */
@@ -43,7 +37,10 @@ static void open_plan(const struct uc_settings *settings)
     if (settings->plan == NULL)
         return;
     if (uc_cuda_open(&session.cuda, &err) != UC_OK ||
-        uc_table_open(settings->plan, &session.table, &err) != UC_OK) {
+        uc_table_open(settings->plan, &session.table, &err) != UC_OK ||
+        uc_matcher_init(&matcher, &session.cuda, &session.cudnn, session.table,
+                        settings->match, &err) != UC_OK) {
+        uc_table_free(session.table);
         session.table = NULL;
         uc_log(UC_LOG_WARNING, "no plan is followed: %s", err.text);
         return;
@@ -86,70 +83,6 @@ void uc_session_observe(const struct uc_call *call, cudnnStatus_t status)
         uc_stats_missed(NULL, NULL, 0, UC_MISS_NO_PLAN, 0, NULL);
 }
 
-/* Which plans this device may use ------------------------------------------*/
-
-/** NULL: may be used; else the field that differs. */
-static const char *judge(const struct uc_plan *plan,
-                         const struct uc_environment *here)
-{
-    enum uc_match match = uc_settings_get()->match;
-    const char *difference = NULL;
-
-    if (match != UC_MATCH_ANY)
-        difference =
-            uc_device_difference(&plan->environment.device, &here->device);
-    if (difference == NULL && match == UC_MATCH_EXACT &&
-        plan->environment.versions.cudnn != here->versions.cudnn)
-        difference = "cudnn version";
-    return difference;
-}
-
-/** Once a device: compare it with every plan. */
-static const char **judge_all(CUdevice device)
-{
-    size_t count;
-    const struct uc_plan *plans = uc_table_plans(session.table, &count);
-    const char **list = calloc(count + 1, sizeof *list);
-    struct uc_environment here = { 0 };
-
-    if (list == NULL ||
-        uc_describe_device(&session.cuda, device, &here.device) ||
-        uc_describe_versions(&session.cuda, &session.cudnn, &here.versions)) {
-        free(list);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        list[i] = judge(&plans[i], &here);
-        if (list[i] != NULL)
-            uc_log(UC_LOG_WARNING,
-                   "the plan of %s is not used on GPU %d: it differs in %s",
-                   plans[i].network, (int)device, list[i]);
-    }
-    return list;
-}
-
-static const char *const *verdicts_here(CUdevice *current)
-{
-    CUdevice device;
-    const char **list;
-
-    if (session.cuda.CtxGetDevice(&device) != CUDA_SUCCESS || device < 0 ||
-        device >= MAX_DEVICES)
-        return NULL;
-    *current = device;
-    list = atomic_load_explicit(&verdicts[device], memory_order_acquire);
-    if (list != NULL)
-        return list;
-    pthread_mutex_lock(&verdicts_lock);
-    list = atomic_load_explicit(&verdicts[device], memory_order_acquire);
-    if (list == NULL) {
-        list = judge_all(device);
-        atomic_store_explicit(&verdicts[device], list, memory_order_release);
-    }
-    pthread_mutex_unlock(&verdicts_lock);
-    return list;
-}
-
 /* Finding ----------------------------------------------------------------*/
 
 /** A call, and what it turned out to be. */
@@ -176,10 +109,6 @@ static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
         uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
                           &l->problem, &l->batch);
     struct uc_entry *entry;
-    const char *const *differences;
-    const char *difference = NULL;
-    const struct uc_plan *plans;
-    size_t count;
 
     l->known = why == NULL;
     if (!l->known)
@@ -187,33 +116,17 @@ static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
     entry = uc_table_find(session.table, &l->problem, l->batch);
     if (entry == NULL)
         return miss(l, UC_MISS_NOT_PLANNED, 0, NULL);
-    differences = verdicts_here(&l->device);
-    if (differences == NULL)
-        return miss(l, UC_MISS_DEVICE, 0, NULL);
-    plans = uc_table_plans(session.table, &count);
-    for (; entry != NULL; entry = entry->next_copy) {
-        const char *field = differences[entry->plan - plans];
-
-        if (field == NULL)
-            break;
-        difference = difference != NULL ? difference : field;
-    }
+    entry = uc_matcher_choose(&matcher, entry, &l->device, &why);
     if (entry == NULL)
-        return miss(l, UC_MISS_DEVICE, 0, difference);
+        return miss(l, UC_MISS_DEVICE, 0, why);
     if (uc_entry_prepare(entry, &session.cudnn, call->handle) != UC_ENTRY_READY)
         return miss(l, UC_MISS_REFUSED, 0, "when prepared");
     return entry;
 }
 
-/** Under capture a first run could load modules, which capture forbids. */
 static bool is_capturing(cudnnHandle_t handle, CUstream *stream)
 {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-
-    return session.cudnn.GetStream(handle, (cudaStream_t *)stream) ==
-               CUDNN_STATUS_SUCCESS &&
-           session.cuda.StreamIsCapturing(*stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return uc_is_capturing(&session.cuda, &session.cudnn, handle, stream);
 }
 
 struct uc_entry *uc_session_find(const struct uc_call *call)

@@ -3,11 +3,12 @@
 . "$abs_top_srcdir/tests/lib.sh"
 
 # A copy, because the sources may be configured in place.
-mkdir src src/planner
+mkdir src src/planner src/runtime
 cp "$abs_top_srcdir/configure" "$abs_top_srcdir/config.h.in" \
     "$abs_top_srcdir/Makefile.in" src
 cp -R "$abs_top_srcdir/build-aux" src
 cp "$abs_top_srcdir/planner/main.c" src/planner
+cp "$abs_top_srcdir/runtime/ucudnn.pc.in" src/runtime
 chmod -R u+w src
 
 # headers FOLDER FILE VERSION: a stand-in for cuda.h or cudnn.h.

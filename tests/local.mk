@@ -33,9 +33,12 @@ AM_TESTS_ENVIRONMENT = \
 	PATH='$(abs_top_builddir)':"$$PATH"; export PATH; \
 	AWK='$(AWK)'; export AWK; \
 	TEST_CC='$(CC)'; export TEST_CC; \
+	TEST_CFLAGS='$(SANITIZER_FLAGS) $(COVERAGE_FLAGS)'; \
+	export TEST_CFLAGS; \
 	TEST_CPPFLAGS='$(DEFS) -I$(abs_top_srcdir) \
 	-I$(abs_top_builddir) $(SQLITE_CFLAGS) $(CUDA_CPPFLAGS)'; \
 	export TEST_CPPFLAGS; \
+	TEST_CUDA_CPPFLAGS='$(CUDA_CPPFLAGS)'; export TEST_CUDA_CPPFLAGS; \
 	TEST_SQLITE_LIBS='$(SQLITE_LIBS)'; export TEST_SQLITE_LIBS;
 EXTRA_DIST += tests/lib.sh tests/tap.sh tests/unit.h
 
@@ -61,6 +64,8 @@ cli_tests += \
 
 # documents
 cli_tests += \
+	tests/api_names.sh \
+	tests/install_example.sh \
 	tests/man_examples.sh \
 	tests/man_lint.sh \
 	tests/man_options.sh \
@@ -161,6 +166,41 @@ tests_client_steps_SOURCES = tests/client/steps.c
 tests_client_steps_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_client_steps_LDFLAGS = $(double_test_ldflags)
 tests_client_steps_LDADD = $(double_cudnn) $(double_cuda)
+endif
+
+# ucudnn.h: the programs are linked as a user's are, libucudnn before cuDNN
+EXTRA_DIST += tests/api_support.h
+if HAVE_CUDNN
+unit_tests += \
+	tests/api_execute \
+	tests/api_find \
+	tests/api_linked \
+	tests/api_plan
+api_ldadd = $(double_cudnn) $(double_cuda) \
+	$(runtime_library) libuc-db.a libuc-common.a \
+	$(CMOCKA_LIBS) $(SQLITE_LIBS) -lm
+# By the linker's own word, since libtool would put it behind the double.
+api_ldflags = $(double_test_ldflags) -Wl,-rpath,$(abs_top_builddir)/.libs \
+	-Wl,--no-as-needed,.libs/libucudnn.so
+tests_api_execute_SOURCES = tests/api_execute.c $(double_test_sources)
+tests_api_execute_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_api_execute_LDADD = $(api_ldadd)
+tests_api_execute_LDFLAGS = $(api_ldflags)
+EXTRA_tests_api_execute_DEPENDENCIES = libucudnn.la
+tests_api_find_SOURCES = tests/api_find.c $(double_test_sources)
+tests_api_find_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_api_find_LDADD = $(api_ldadd)
+tests_api_find_LDFLAGS = $(api_ldflags)
+EXTRA_tests_api_find_DEPENDENCIES = libucudnn.la
+tests_api_linked_SOURCES = tests/api_linked.c $(double_test_sources)
+tests_api_linked_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_api_linked_LDADD = $(api_ldadd)
+tests_api_linked_LDFLAGS = $(api_ldflags)
+EXTRA_tests_api_linked_DEPENDENCIES = libucudnn.la
+tests_api_plan_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_api_plan_LDADD = $(api_ldadd)
+tests_api_plan_LDFLAGS = $(api_ldflags)
+EXTRA_tests_api_plan_DEPENDENCIES = libucudnn.la
 endif
 
 # on a GPU
