@@ -126,6 +126,15 @@ for only in square-nchw-tf32 square-nhwc-fp32 five-nchw-fp32; do
     as_without "a plan of $only" run_with UCUDNN_PLAN=other
 done
 
+case=square-nchw-tf32
+expect 0 "$case without the library" plain plain.log client linked --case=$case
+cp out plain.out
+story plain.log >plain.story
+rm -f other
+ok "a plan of square-nchw-fp32 alone" "$plan_make" other only=square-nchw-fp32
+as_without "a plan of other arithmetic" run_with UCUDNN_PLAN=other
+case=square-nchw-fp32
+
 # Calls that the plan cannot answer. The library may ask cuDNN for the sizes
 # of its workspaces; all else is as without it.
 like_without()

@@ -229,6 +229,13 @@ static void exit_early(void)
     exit(0);
 }
 
+/** All threads make the same calls at the same time: they meet where an
+    operation is not prepared yet. */
+static void meet(void)
+{
+    pthread_barrier_wait(&barrier);
+}
+
 struct worker {
     pthread_t thread;
     char *text;
@@ -243,7 +250,6 @@ static void *run_all(void *argument)
 
     CLIENT_DO(out == NULL);
     start(&client, CU_STREAM_NON_BLOCKING);
-    pthread_barrier_wait(&barrier);
     client_run_cases(&options, &client, out);
     stop(&client);
     fclose(out);
@@ -254,6 +260,7 @@ static void run_threads(void)
 {
     struct worker workers[THREADS];
 
+    options.ready = meet;
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
         CLIENT_DO(

@@ -68,16 +68,20 @@ static void expect(const struct client_case *c, enum client_operation operation,
         }
 }
 
-static void call(struct client_problem *problem,
-                 enum client_operation operation, int algorithm, double alpha,
-                 double beta, FILE *out)
+static void call(const struct client_options *options,
+                 struct client_problem *problem,
+                 enum client_operation operation, double alpha, double beta,
+                 FILE *out)
 {
     cudnnStatus_t status;
     uint64_t hash;
     int nans;
 
     client_prefill(problem, operation, beta);
-    status = client_convolve(problem, operation, algorithm, alpha, beta);
+    if (options->ready != NULL)
+        options->ready();
+    status =
+        client_convolve(problem, operation, options->algorithm, alpha, beta);
     hash = client_hash(problem, operation, &nans);
     fprintf(out, "%s %s alpha=%g beta=%g status=%d nans=%d %016" PRIx64 "\n",
             problem->shape.name, client_operation_name(operation), alpha, beta,
@@ -98,8 +102,7 @@ static void run_operation(const struct client_options *options,
                 if (options->manner == CLIENT_EXPECT)
                     expect(c, operation, alphas[i], betas[j], out);
                 else
-                    call(problem, operation, options->algorithm, alphas[i],
-                         betas[j], out);
+                    call(options, problem, operation, alphas[i], betas[j], out);
 }
 
 static void run_case(const struct client_options *options,

@@ -27,7 +27,8 @@ struct client_options {
     int algorithm;         /**< the program's own */
     int repeat;            /**< how often each call is made */
     long workspace_bytes;
-    long offset; /**< of tensors from their alignment */
+    long offset;         /**< of tensors from their alignment */
+    void (*ready)(void); /**< called before each call, or NULL */
 };
 
 /** Sets defaults first; false: bad usage. */
