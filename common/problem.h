@@ -159,7 +159,8 @@ enum uc_status uc_problem_parse(const char *text, struct uc_problem *problem,
 /**
  * One form for all descriptions of the same computation on the same memory,
  * for looking problems up: 1-D becomes 2-D with H = 1; a layout is named when
- * it is packed, NCHW when both names fit; strides of extent 1 do not count
+ * it is packed, and when both names fit (1x1 filters, one channel) as the
+ * first of x, w and y that only one fits; strides of extent 1 do not count
  * (they become 0, so the result is no longer fit for uc_problem_check()).
  * Every byte is determined: memcmp() compares.
  */

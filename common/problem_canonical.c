@@ -48,22 +48,48 @@ static bool is_packed(const struct uc_problem *problem, enum uc_tensor tensor,
     return true;
 }
 
+/** Which named layouts a tensor's memory has. */
+struct fit {
+    bool nchw, nhwc;
+};
+
+static struct fit fit_of(const struct uc_problem *problem,
+                         enum uc_tensor tensor)
+{
+    int64_t strides[UC_MAX_DIMS];
+
+    uc_problem_strides(problem, tensor, strides);
+    return (struct fit){ is_packed(problem, tensor, strides, UC_NCHW),
+                         is_packed(problem, tensor, strides, UC_NHWC) };
+}
+
+/**
+ * What a tensor that both names fit is called: as the first that only one
+ * fits, since kernels want all three alike.
+ */
+static enum uc_layout common_name(const struct fit fits[3])
+{
+    for (int t = UC_X; t <= UC_Y; t++)
+        if (fits[t].nchw != fits[t].nhwc)
+            return fits[t].nhwc ? UC_NHWC : UC_NCHW;
+    return UC_NCHW;
+}
+
 static void name_layout(const struct uc_problem *problem, enum uc_tensor tensor,
+                        struct fit fit, enum uc_layout both,
                         struct uc_tensor_layout *layout)
 {
     int64_t strides[UC_MAX_DIMS], extents[UC_MAX_DIMS];
 
-    uc_problem_strides(problem, tensor, strides);
-    if (is_packed(problem, tensor, strides, UC_NCHW)) {
-        layout->kind = UC_NCHW;
-    } else if (is_packed(problem, tensor, strides, UC_NHWC)) {
-        layout->kind = UC_NHWC;
-    } else {
-        uc_problem_extents(problem, tensor, 2, extents);
-        layout->kind = UC_STRIDED;
-        for (int i = 0; i < problem->spatial + 2; i++)
-            layout->strides[i] = extents[i] == 1 ? 0 : strides[i];
+    if (fit.nchw || fit.nhwc) {
+        layout->kind = !fit.nhwc ? UC_NCHW : !fit.nchw ? UC_NHWC : both;
+        return;
     }
+    uc_problem_strides(problem, tensor, strides);
+    uc_problem_extents(problem, tensor, 2, extents);
+    layout->kind = UC_STRIDED;
+    for (int i = 0; i < problem->spatial + 2; i++)
+        layout->strides[i] = extents[i] == 1 ? 0 : strides[i];
 }
 
 /** All but the layouts, leaving padding as it is. */
@@ -92,12 +118,18 @@ static void copy_fields(struct uc_problem *to, const struct uc_problem *from)
 void uc_problem_canonical(struct uc_problem *problem)
 {
     struct uc_problem p = *problem;
+    struct uc_tensor_layout *const layouts[] = {
+        [UC_X] = &problem->x, [UC_W] = &problem->w, [UC_Y] = &problem->y
+    };
+    struct fit fits[3];
 
     if (p.spatial == 1)
         widen(&p);
     memset(problem, 0, sizeof *problem);
     copy_fields(problem, &p);
-    name_layout(&p, UC_X, &problem->x);
-    name_layout(&p, UC_W, &problem->w);
-    name_layout(&p, UC_Y, &problem->y);
+    for (int t = UC_X; t <= UC_Y; t++)
+        fits[t] = fit_of(&p, (enum uc_tensor)t);
+    for (int t = UC_X; t <= UC_Y; t++)
+        name_layout(&p, (enum uc_tensor)t, fits[t], common_name(fits),
+                    layouts[t]);
 }

@@ -54,6 +54,7 @@ unit_tests += \
 	tests/device_difference \
 	tests/error_wrap \
 	tests/kernel_text \
+	tests/problem_canonical \
 	tests/problem_check \
 	tests/problem_text
 EXTRA_DIST += tests/problem_support.h tests/random.h
