@@ -6,4 +6,5 @@ libuc_common_a_SOURCES = \
 	common/error.c common/error.h \
 	common/kernel.c common/kernel.h \
 	common/problem.c common/problem.h \
-	common/problem_text.c
+	common/problem_text.c \
+	common/text.c common/text.h

@@ -2,6 +2,7 @@
 
 #include "db/profile.h"
 
+#include "common/text.h"
 #include "db/profile_impl.h"
 
 #include <limits.h>
@@ -236,8 +237,8 @@ enum uc_status uc_profile_add_environment(struct uc_profile *profile,
     int64_t found;
     enum uc_status status;
 
-    if (!uc_sql_is_text(env->device.name, strlen(env->device.name)) ||
-        !uc_sql_is_text(env->versions.driver, strlen(env->versions.driver)))
+    if (!uc_text_is_line(env->device.name, strlen(env->device.name)) ||
+        !uc_text_is_line(env->versions.driver, strlen(env->versions.driver)))
         return uc_fail(err, UC_EINTERNAL,
                        "the device's or driver's name is no line of UTF-8");
     status = find_environment(profile, env, &found, err);

@@ -2,6 +2,8 @@
 
 #include "db/profile_impl.h"
 
+#include "common/text.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -174,7 +176,7 @@ static enum uc_status check_row(const struct uc_problem *problem,
     const char *fault = row_fault(m);
 
     if (fault == NULL && (memchr(m->reason, '\0', sizeof m->reason) == NULL ||
-                          !uc_sql_is_text(m->reason, strlen(m->reason))))
+                          !uc_text_is_line(m->reason, strlen(m->reason))))
         fault = "the reason is no line of UTF-8";
     if (fault == NULL && ((int)m->outcome < 0 || m->outcome >= UC_OUTCOMES))
         fault = "no such outcome";

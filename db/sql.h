@@ -117,7 +117,7 @@ enum uc_status uc_sql_finish(struct uc_sql_query *query, struct uc_error *err);
 int64_t uc_sql_int(struct uc_sql_query *query, int column, int64_t lowest,
                    int64_t highest);
 double uc_sql_real(struct uc_sql_query *query, int column);
-/** One line of valid UTF-8 without control characters that fits. */
+/** One line of printable UTF-8 that fits: uc_text_is_line(). */
 void uc_sql_text(struct uc_sql_query *query, int column, char *text,
                  size_t size);
 /** Borrowed until the next step. */
@@ -126,8 +126,5 @@ bool uc_sql_is_null(struct uc_sql_query *query, int column);
 /** Every column read so far was fine. */
 enum uc_status uc_sql_row_check(struct uc_sql_query *query,
                                 struct uc_error *err);
-
-/** One line of valid UTF-8 without control characters. */
-bool uc_sql_is_text(const char *text, size_t length);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "db/sql.h"
 
+#include "common/text.h"
+
 #include <string.h>
 
 /* --------------------------------------------------------------- binds */
@@ -146,7 +148,7 @@ void uc_sql_text(struct uc_sql_query *query, int column, char *text,
     }
     value = (const char *)sqlite3_column_text(query->statement, column);
     length = (size_t)sqlite3_column_bytes(query->statement, column);
-    if (value == NULL || length >= size || !uc_sql_is_text(value, length)) {
+    if (value == NULL || length >= size || !uc_text_is_line(value, length)) {
         bad(query, column);
         return;
     }
@@ -181,53 +183,4 @@ enum uc_status uc_sql_row_check(struct uc_sql_query *query,
     return uc_sql_malformed(query->sql, err,
                             "%s: no valid value in column \"%s\"",
                             query->action, name != NULL ? name : "?");
-}
-
-/* ---------------------------------------------------------------- text */
-
-/** Bytes of the valid, printable UTF-8 sequence at the start, or 0. */
-static size_t sequence(const unsigned char *s, size_t left)
-{
-    unsigned long point;
-    size_t length;
-
-    if (s[0] < 0x80)
-        return s[0] >= 0x20 && s[0] != 0x7f ? 1 : 0;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf)
-        length = 2;
-    else if ((s[0] & 0xf0) == 0xe0)
-        length = 3;
-    else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-        length = 4;
-    else
-        return 0;
-    if (length > left)
-        return 0;
-    point = s[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (s[i] & 0x3f);
-    }
-    if (point < 0xa0 || (length == 3 && point < 0x800) ||
-        (length == 4 && (point < 0x10000 || point > 0x10ffff)) ||
-        (point >= 0xd800 && point <= 0xdfff) || point == 0x2028 ||
-        point == 0x2029)
-        return 0;
-    return length;
-}
-
-bool uc_sql_is_text(const char *text, size_t length)
-{
-    const unsigned char *s = (const unsigned char *)text;
-
-    while (length > 0) {
-        size_t step = sequence(s, length);
-
-        if (step == 0)
-            return false;
-        s += step;
-        length -= step;
-    }
-    return true;
 }

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "common/text.h"
 #include "planner/commands.h"
 
 #include <errno.h>
@@ -13,13 +14,12 @@
 typedef void signal_handler(int);
 
 /** "ucudnn-plan COMMAND: text" on stderr, one line whatever the text holds. */
-static void print_error(const char *command, const char *text)
+static void print_error(const char *command, char *text)
 {
     fprintf(stderr, "ucudnn-plan%s%s: ", command != NULL ? " " : "",
             command != NULL ? command : "");
-    for (; *text != '\0'; text++)
-        putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
-    putc('\n', stderr);
+    uc_text_make_line(text);
+    fprintf(stderr, "%s\n", text);
 }
 
 /**

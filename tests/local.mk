@@ -46,7 +46,8 @@ unit_tests += \
 	tests/error_wrap \
 	tests/kernel_text \
 	tests/problem_check \
-	tests/problem_text
+	tests/problem_text \
+	tests/text_line
 EXTRA_DIST += tests/problem_support.h tests/random.h
 
 # build

@@ -68,9 +68,10 @@ static const struct {
       ":2: key \"pad\" belongs into a layer or defaults" },
     { "{\n'name':'','batch':1,'layers':{}}", ":2: name is empty" },
     { "{'name':\n7}", ":1: name must be a string" },
-    { "{'name':'a\\nb'}", ":1: name has control characters" },
-    { "{'name':'a\\u009b'}", ":1: name has control characters" },
-    { "{'name':'a\\u007f'}", ":1: name has control characters" },
+    { "{'name':'a\\nb'}", ":1: name has control characters or line breaks" },
+    { "{'name':'a\\u009b'}", ":1: name has control characters or line breaks" },
+    { "{'name':'a\\u2028'}", ":1: name has control characters or line breaks" },
+    { "{'name':'a\\u007f'}", ":1: name has control characters or line breaks" },
     { "{'description':null}", ":1: description must be a string" },
     { "{'source':['x']}", ":1: source must be a string" },
     { "{'name':'0123456789012345678901234567890123456789012345678901234567890"
@@ -104,9 +105,9 @@ static const struct {
       ":3: layer \"a\": duplicate layer name" },
     { TOP "'':{" GOOD "}}}", ":1: layer \"\": the name is empty" },
     { TOP "'a\\u001b[2J':{" GOOD "}}}",
-      ":1: layer \"a?[2J\": the name has control characters" },
+      ":1: layer \"a?[2J\": the name has control characters or line breaks" },
     { TOP "'a\\u0085':{" GOOD "}}}",
-      ":1: layer \"a??\": the name has control characters" },
+      ":1: layer \"a??\": the name has control characters or line breaks" },
     { TOP "'0123456789012345678901234567890123456789012345678901234567890123"
           "4567':{" GOOD "}}}",
       ":1: layer "

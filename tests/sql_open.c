@@ -144,41 +144,6 @@ static void wrong_binds_and_columns_are_reported(void **state)
     unlink(path);
 }
 
-static void text_is_one_line_of_valid_utf8(void **state)
-{
-    static const char *const good[] = { "",
-                                        "conv1",
-                                        "caf\xc3\xa9",
-                                        "\xe5\xb1\xa4",
-                                        "\xf0\x9f\x98\x80",
-                                        "\xef\xbf\xbd",
-                                        "\xf4\x8f\xbf\xbf" };
-    static const char *const bad[] = {
-        "\n",
-        "a\x1b[1m",
-        "\x7f",
-        "\xc2\x85",
-        "\xc0\xaf",
-        "\xe0\x80\xaf",
-        "\xed\xa0\x80",
-        "\xf4\x90\x80\x80",
-        "\xf0\x80\x80\xaf",
-        "\x80",
-        "\xe5\xb1",
-        "\xff",
-        "\xe2\x80\xa8",
-        "\xf8\x88\x80\x80\x80",
-    };
-
-    (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(good); i++)
-        assert_true(uc_sql_is_text(good[i], strlen(good[i])));
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
-        if (uc_sql_is_text(bad[i], strlen(bad[i])))
-            fail_msg("bad text %zu passed", i);
-    assert_false(uc_sql_is_text("a\0b", 3));
-}
-
 /* --------------------------------------------------------------- files */
 
 /** Runs as a user who may only read, in a child: 0 when the body passed. */
@@ -395,7 +360,6 @@ int main(void)
         cmocka_unit_test(old_schemas_are_migrated_when_opened_for_writing),
         cmocka_unit_test(a_migration_that_fails_changes_nothing),
         cmocka_unit_test(wrong_binds_and_columns_are_reported),
-        cmocka_unit_test(text_is_one_line_of_valid_utf8),
         cmocka_unit_test(files_open_from_a_read_only_folder),
         cmocka_unit_test(profiles_take_any_name_and_refuse_others_files),
         cmocka_unit_test(other_databases_are_refused_by_their_header),
