@@ -163,6 +163,8 @@ static const struct {
       ":2: layer \"a\": x_strides must be a list of integers" },
     { LAYER("'x_strides':[81,9,1]"),
       ":2: layer \"a\": x_strides and y_strides must have 4 numbers" },
+    { LAYER("'y_strides':[1,1,1,1]"),
+      ":2: layer \"a\": y strides: elements share memory at batch 1" },
     { LAYER("'y_strides':[81,9,0,1]"),
       ":2: layer \"a\": y_strides must be >= 1, is 0" },
 
@@ -193,11 +195,12 @@ static const struct {
       ":2: layer \"a\": math tf32 needs fp32 data, not fp16" },
     { TOP "'big':{'in':[2147483647,2147483647],'c':2147483647,'k':1,"
           "'filter':1}}}",
-      ":1: layer \"big\": tensor x: size overflows 64 bits" },
-    { "{'name':'n','batch':2147483647,'layers':{'big':{'in':[65536,65536],"
-      "'c':4,'k':1,'filter':1}}}",
-      ":1: layer \"big\": batch 2147483647: the tensor's size overflows 64"
-      " bits" },
+      ":1: layer \"big\": tensor x: more elements than cuDNN's limit "
+      "2147483647" },
+    { "{'name':'n','batch':2147483647,'layers':{'big':{'in':[32768,65535],"
+      "'c':1,'k':1,'filter':1}}}",
+      ":1: layer \"big\": tensor x: size overflows 64 bits at batch "
+      "2147483647" },
 };
 
 /** `text` with ' as "; the caller frees it. */
