@@ -285,7 +285,7 @@ enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
     size_t used = 0;
     enum uc_status status;
 
-    status = uc_sql_open(&uc_plan_format, path, UC_SQL_READ, &sql, err);
+    status = uc_sql_open(&uc_plan_format, path, UC_SQL_READ_OLD, &sql, err);
     if (status == UC_OK)
         status = uc_sql_quick_check(sql, err);
     if (status == UC_OK)

@@ -41,7 +41,10 @@ struct uc_sql_format {
 };
 
 enum uc_sql_mode {
-    UC_SQL_READ,  /**< must exist; also from a read-only folder */
+    UC_SQL_READ, /**< must exist; also from a read-only folder */
+    /** UC_SQL_READ, and a file of an older schema is updated in a copy in
+     * memory: the file stays as it is. For small files. */
+    UC_SQL_READ_OLD,
     UC_SQL_WRITE, /**< created when missing, migrated when old */
     /** UC_SQL_WRITE for a file nobody else knows yet: no journal file and no
      * fsync; the caller syncs. */

@@ -9,15 +9,17 @@
 static const char first[] =
     "PRAGMA application_id = 4711; PRAGMA user_version = 1;"
     "CREATE TABLE a (x INTEGER NOT NULL) STRICT; INSERT INTO a VALUES (1);";
+static const char second[] =
+    "PRAGMA user_version = 2; ALTER TABLE a ADD COLUMN y INTEGER;";
 static const char *const three[] = {
     first,
-    "PRAGMA user_version = 2; ALTER TABLE a ADD COLUMN y INTEGER;",
+    second,
     "PRAGMA user_version = 3; UPDATE a SET y = x + 41;",
 };
 /* The third step changes the table before it fails. */
 static const char fails[] = "PRAGMA user_version = 3; UPDATE a SET x = 99;"
                             "INSERT INTO nowhere VALUES (1);";
-static const char *const failing[] = { "", "", fails };
+static const char *const failing[] = { "", second, fails };
 static const char *const forgetful[] = { "", "", "UPDATE a SET x = 99;" };
 static const char *const queries[] = { "SELECT x FROM a", "SELECT y FROM a" };
 
@@ -42,12 +44,15 @@ static int64_t value(struct uc_sql *sql, int statement)
     return result;
 }
 
-static void old_schemas_are_migrated_when_opened_for_writing(void **state)
+static void old_schemas_are_migrated_unless_only_read(void **state)
 {
     struct uc_sql_format one = format(three, 1), all = format(three, 3);
+    struct uc_sql_format bad = format(failing, 3);
     const char *path = in_folder("migrate");
     struct uc_error error = { 0 };
     struct uc_sql *sql = NULL;
+    unsigned char *bytes;
+    size_t size;
 
     (void)state;
     assert_done(uc_sql_open(&one, path, UC_SQL_WRITE, &sql, err));
@@ -56,6 +61,15 @@ static void old_schemas_are_migrated_when_opened_for_writing(void **state)
     assert_int_equal(uc_sql_open(&all, path, UC_SQL_READ, &sql, &error),
                      UC_EFILE);
     assert_says(&error, "schema version 1 is older than 3");
+    bytes = read_file(path, &size);
+    assert_done(uc_sql_open(&all, path, UC_SQL_READ_OLD, &sql, err));
+    assert_int_equal(value(sql, 1), 42);
+    uc_sql_close(sql);
+    assert_int_equal(uc_sql_open(&bad, path, UC_SQL_READ_OLD, &sql, &error),
+                     UC_EFILE);
+    assert_says(&error, "migrate: updating the schema: no such table: nowhere");
+    assert_file_equals(path, bytes, size);
+    free(bytes);
     assert_done(uc_sql_open(&all, path, UC_SQL_WRITE, &sql, err));
     assert_int_equal(value(sql, 1), 42);
     uc_sql_close(sql);
@@ -357,7 +371,7 @@ static void other_databases_are_refused_by_their_header(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(old_schemas_are_migrated_when_opened_for_writing),
+        cmocka_unit_test(old_schemas_are_migrated_unless_only_read),
         cmocka_unit_test(a_migration_that_fails_changes_nothing),
         cmocka_unit_test(wrong_binds_and_columns_are_reported),
         cmocka_unit_test(files_open_from_a_read_only_folder),
