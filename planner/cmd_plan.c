@@ -259,12 +259,13 @@ static enum uc_status plan_measure_missing(const struct args *args,
         return uc_fail(err, UC_EFILE,
                        "%.64s is not there and cannot be measured (%s)",
                        input->profile_path, why);
-    if (why)
+    if (why != NULL) {
+        int64_t kernels = show_missing(list, count, args->quiet);
+
         return uc_fail(err, UC_EMISSING,
                        "%.64s lacks %" PRId64 " measurements of %.64s (%s)",
-                       input->profile_path,
-                       show_missing(list, count, args->quiet),
-                       input->network.name, why);
+                       input->profile_path, kernels, input->network.name, why);
+    }
     uc_profile_close(input->profile);
     input->profile = NULL;
     status = uc_bench_run(input->profile_path, input->operations,
@@ -330,19 +331,26 @@ static enum uc_status make_plans(const struct args *args,
     return status ? uc_wrap(err, status, input->network.name) : UC_OK;
 }
 
+/** Printed first: a run that fails leaves the plan file as it was. */
 static enum uc_status deliver(const struct args *args,
                               const struct plans *plans, struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
-    for (size_t i = 0; i < plans->count && !status && args->output; i++)
-        status = uc_plan_write(args->output, &plans->list[i], err);
-    for (size_t i = 0; i < plans->count && !status && !args->quiet; i++) {
+    for (size_t i = 0; i < plans->count && status == UC_OK && !args->quiet;
+         i++) {
         if (i > 0)
             putchar('\n');
         status = uc_report_plan_table(stdout, &plans->list[i], err);
     }
-    if (!status && !args->quiet && plans->divided && plans->proof.time_ran_out)
+    if (status == UC_OK && args->output != NULL) {
+        status = command_flush(err);
+        if (status == UC_OK)
+            status =
+                uc_plans_write(args->output, plans->list, plans->count, err);
+    }
+    if (status == UC_OK && !args->quiet && plans->divided &&
+        plans->proof.time_ran_out)
         fprintf(stderr,
                 "time limit reached: the division may be %.3g%% slower than "
                 "the best\n",

@@ -75,6 +75,20 @@ ok "as they were printed" same table out
 expect 0 "the gap and a time limit" \
     plan -p a.profile -t 300K --mip-gap 0 --time-limit 10
 
+# A run that fails leaves the file, also when it is the printing that fails.
+cp both.plan before.plan
+if [ -c /dev/full ]; then
+    expect 6 "a full disk" sh -c \
+        'ucudnn-plan plan --offline net.json -p a.profile -w 9M -o both.plan >/dev/full'
+    err_is "ucudnn-plan plan: standard output: No space left on device"
+    ok "the plan file is untouched" cmp both.plan before.plan
+else
+    skip "a full disk" "no /dev/full"
+fi
+expect 3 "the second of two plans does not fit" \
+    plan -p a.profile -w 9M -t 0 --deterministic -o both.plan
+ok "and the first is not written" cmp both.plan before.plan
+
 # What does not fit.
 expect 3 "nothing fits" plan -p a.profile -w 0 --deterministic -o none.plan
 err_has "ucudnn-plan plan: net: layer \"stem\": backward-filter: no"

@@ -191,10 +191,10 @@ static int read_both(void)
         count != 1)
         return 1;
     plan = plans[0];
-    if (uc_plan_write(in_folder("ro/a.plan"), &plan, &error) != UC_EFILE ||
+    if (uc_plans_write(in_folder("ro/a.plan"), &plan, 1, &error) != UC_EFILE ||
         strstr(error.text, "Permission denied") == NULL)
         return 2;
-    if (uc_plan_write(in_folder("ro/b.plan"), &plan, &error) != UC_EFILE ||
+    if (uc_plans_write(in_folder("ro/b.plan"), &plan, 1, &error) != UC_EFILE ||
         strstr(error.text, "Permission denied") == NULL)
         return 3;
     uc_plans_free(plans, count);
@@ -227,7 +227,7 @@ static void files_open_from_a_read_only_folder(void **state)
     sample_plan(&plan);
     assert_int_equal(chmod(support_folder, 0755), 0);
     assert_int_equal(mkdir(folder, 0755), 0);
-    assert_done(uc_plan_write(in_folder("ro/a.plan"), &plan, err));
+    assert_done(uc_plans_write(in_folder("ro/a.plan"), &plan, 1, err));
     assert_done(uc_profile_open(in_folder("ro/a.profile"), UC_PROFILE_WRITE,
                                 &profile, err));
     uc_profile_close(profile);
@@ -299,7 +299,7 @@ static void profiles_take_any_name_and_refuse_others_files(void **state)
     assert_int_equal(access(path, F_OK), -1);
 
     sample_plan(&plan);
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     uc_plan_free(&plan);
     bytes = read_file(path, &size);
     assert_int_equal(uc_profile_open(path, UC_PROFILE_WRITE, &profile, &error),
