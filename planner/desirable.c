@@ -24,7 +24,7 @@ struct drafts {
 
 static bool grow(void **array, size_t *room, size_t need, size_t size)
 {
-    size_t more = *room ? *room : 32;
+    size_t more = *room > 0 ? *room : 32;
     void *bigger;
 
     if (need <= *room)
@@ -32,7 +32,7 @@ static bool grow(void **array, size_t *room, size_t need, size_t size)
     while (more < need)
         more *= 2;
     bigger = realloc(*array, more * size);
-    if (!bigger)
+    if (bigger == NULL)
         return false;
     *array = bigger;
     *room = more;
@@ -205,7 +205,7 @@ static enum uc_status publish(const struct drafts *drafts,
         run_count += drafts->list[i].run_count;
     set->list =
         malloc(drafts->count * sizeof *set->list + run_count * sizeof *runs);
-    if (!set->list)
+    if (set->list == NULL)
         return uc_no_memory(err);
     set->count = drafts->count;
     runs = (struct uc_piece *)(set->list + set->count);
@@ -237,7 +237,7 @@ enum uc_status uc_desirable_build(const struct uc_candidates *candidates,
     enum uc_status status;
 
     status = uc_sweep_start(&sweep, candidates, options->max_pieces, err);
-    if (status)
+    if (status != UC_OK)
         return status;
     if (!sweep_all(&sweep, options->min_gain > 0, &drafts)) {
         status = uc_no_memory(err);
@@ -246,7 +246,7 @@ enum uc_status uc_desirable_build(const struct uc_candidates *candidates,
     if (options->min_gain > 0 && drafts.count > 0)
         filter(&drafts, options->min_gain);
     status = publish(&drafts, &result, err);
-    if (!status)
+    if (status == UC_OK)
         *set = result;
 out:
     free(drafts.list);
@@ -257,7 +257,7 @@ out:
 
 void uc_desirable_free(struct uc_desirable *set)
 {
-    if (!set)
+    if (set == NULL)
         return;
     free(set->list);
     *set = (struct uc_desirable){ NULL, 0 };
@@ -276,5 +276,5 @@ const struct uc_configuration *uc_desirable_within(
         else
             high = middle;
     }
-    return low ? &set->list[low - 1] : NULL;
+    return low > 0 ? &set->list[low - 1] : NULL;
 }

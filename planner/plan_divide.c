@@ -27,7 +27,7 @@ static enum uc_status solve(const struct uc_planning *planning,
     struct uc_wd_operation *operations = calloc(count + 1, sizeof *operations);
     enum uc_status status;
 
-    if (!operations)
+    if (operations == NULL)
         return uc_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct uc_planning_operation *op = &planning->operations[i];
@@ -97,7 +97,7 @@ static enum uc_status append_all(const struct uc_planning *planning,
             enum uc_status status = uc_planning_append(
                 op, planning->network->batch, copies, config, whole, plan, err);
 
-            if (status)
+            if (status != UC_OK)
                 return status;
             advance(&of_chosen, copies);
             advance(&of_undivided, copies);
@@ -117,7 +117,7 @@ static enum uc_status solve_both(const struct uc_planning *planning,
     enum uc_status status = solve(planning, options, all, err);
     struct uc_error no_fit;
 
-    if (status)
+    if (status != UC_OK)
         return status;
     status = solve(planning, options, undivided, &no_fit);
     if (status == UC_OK || status == UC_ENOFIT)
@@ -140,7 +140,7 @@ enum uc_status uc_planning_divide(const struct uc_planning *planning,
     enum uc_status status =
         solve_both(planning, &options, &all, &undivided, err);
 
-    if (!status) {
+    if (status == UC_OK) {
         /* Within the gap either may be ahead. */
         if (undivided.solved && undivided.result.time_ns < all.result.time_ns)
             chosen = &undivided;
@@ -148,9 +148,9 @@ enum uc_status uc_planning_divide(const struct uc_planning *planning,
         status = uc_planning_begin(planning, UC_PLAN_WD, total_bytes, room,
                                    &plan, err);
     }
-    if (!status)
+    if (status == UC_OK)
         status = append_all(planning, chosen, &undivided, &plan, err);
-    if (status) {
+    if (status != UC_OK) {
         uc_plan_free(&plan);
     } else {
         *out = plan;

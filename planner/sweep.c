@@ -56,7 +56,7 @@ static struct uc_sweep_cell *cells_new(const struct uc_sweep *sweep)
     if (count > SIZE_MAX / sizeof *cells)
         return NULL;
     cells = malloc(count * sizeof *cells);
-    for (size_t i = 0; cells && i < count; i++)
+    for (size_t i = 0; cells != NULL && i < count; i++)
         cells[i] = (struct uc_sweep_cell){ UC_SWEEP_NEVER, 0, -1 };
     return cells;
 }
@@ -85,8 +85,8 @@ enum uc_status uc_sweep_start(struct uc_sweep *out,
     sweep.runs = malloc((rows + 1) * sizeof *sweep.runs);
     sweep.rest = cells_new(&sweep);
     sweep.first = sweep.same ? sweep.rest : cells_new(&sweep);
-    if (!sweep.items || !sweep.counts || !sweep.touched || !sweep.runs ||
-        !sweep.rest || !sweep.first) {
+    if (sweep.items == NULL || sweep.counts == NULL || sweep.touched == NULL ||
+        sweep.runs == NULL || sweep.rest == NULL || sweep.first == NULL) {
         uc_sweep_end(&sweep);
         return uc_no_memory(err);
     }

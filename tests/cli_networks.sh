@@ -43,6 +43,9 @@ err_is 'ucudnn-plan networks: no network "alexnot"; there are alexnet, alexnet-g
 err_one_line
 expect 6 "a missing file" ucudnn-plan networks none.json
 err_is 'ucudnn-plan networks: none.json: No such file or directory'
+expect 6 "a long path leaves room for the reason" \
+    ucudnn-plan networks "$(printf '%0200d/' 1 2 3)net.json"
+err_has ': No such file or directory'
 expect 6 "a folder" ucudnn-plan networks ./
 err_is 'ucudnn-plan networks: ./: Is a directory'
 expect 6 "no data folder" env UCUDNN_DATA_DIR=/nonexistent ucudnn-plan networks
