@@ -226,32 +226,67 @@ static enum uc_status publish(const struct drafts *drafts,
     return UC_OK;
 }
 
+static void drafts_free(struct drafts *drafts)
+{
+    free(drafts->list);
+    free(drafts->runs);
+    *drafts = (struct drafts){ 0 };
+}
+
+/** One sweep into *drafts, which is empty. */
+static enum uc_status draw_up(const struct uc_candidates *candidates,
+                              int64_t max_pieces, bool keep_undivided,
+                              struct drafts *drafts, struct uc_error *err)
+{
+    struct uc_sweep sweep;
+    enum uc_status status = uc_sweep_start(&sweep, candidates, max_pieces, err);
+
+    if (status != UC_OK)
+        return status;
+    if (!sweep_all(&sweep, keep_undivided, drafts))
+        status = uc_no_memory(err);
+    uc_sweep_end(&sweep);
+    return status;
+}
+
+static bool within_cap(const struct drafts *drafts, int64_t max_pieces)
+{
+    for (size_t i = 0; i < drafts->count; i++)
+        if (drafts->list[i].pieces > max_pieces)
+            return false;
+    return true;
+}
+
+/**
+ * Capped sweeps take `cap` times as long, so the one without a cap comes
+ * first: when what it finds is within the cap, nothing else could beat it.
+ */
 enum uc_status uc_desirable_build(const struct uc_candidates *candidates,
                                   const struct uc_desirable_options *options,
                                   struct uc_desirable *set,
                                   struct uc_error *err)
 {
+    bool keep_undivided = options->min_gain > 0;
     struct drafts drafts = { 0 };
-    struct uc_sweep sweep;
     struct uc_desirable result = { NULL, 0 };
-    enum uc_status status;
+    enum uc_status status =
+        draw_up(candidates, options->max_pieces == 1 ? 1 : 0, keep_undivided,
+                &drafts, err);
 
-    status = uc_sweep_start(&sweep, candidates, options->max_pieces, err);
-    if (status != UC_OK)
-        return status;
-    if (!sweep_all(&sweep, options->min_gain > 0, &drafts)) {
-        status = uc_no_memory(err);
-        goto out;
+    if (status == UC_OK && options->max_pieces > 1 &&
+        !within_cap(&drafts, options->max_pieces)) {
+        drafts_free(&drafts);
+        status = draw_up(candidates, options->max_pieces, keep_undivided,
+                         &drafts, err);
     }
-    if (options->min_gain > 0 && drafts.count > 0)
-        filter(&drafts, options->min_gain);
-    status = publish(&drafts, &result, err);
+    if (status == UC_OK) {
+        if (options->min_gain > 0 && drafts.count > 0)
+            filter(&drafts, options->min_gain);
+        status = publish(&drafts, &result, err);
+    }
     if (status == UC_OK)
         *set = result;
-out:
-    free(drafts.list);
-    free(drafts.runs);
-    uc_sweep_end(&sweep);
+    drafts_free(&drafts);
     return status;
 }
 
