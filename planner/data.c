@@ -115,7 +115,7 @@ enum uc_status uc_data_find(enum uc_data_kind kind, const char *name,
     enum uc_status status;
 
     if (name[0] == '\0')
-        return uc_fail(err, UC_EFILE, "the %s's name is empty",
+        return uc_fail(err, UC_EINPUT, "the %s's name is empty",
                        kinds[kind].word);
     if (is_path(kind, name)) {
         if (strlen(name) >= size)

@@ -41,6 +41,8 @@ done
 expect 6 "an unknown name says what there is" ucudnn-plan networks alexnot
 err_is 'ucudnn-plan networks: no network "alexnot"; there are alexnet, alexnet-grouped, densenet40, inception-v3, mobilenet-v2, resnet18, resnet50, unet3d, vgg16'
 err_one_line
+expect 1 "an empty name is bad usage" ucudnn-plan networks ''
+err_is "ucudnn-plan networks: the network's name is empty"
 expect 6 "a missing file" ucudnn-plan networks none.json
 err_is 'ucudnn-plan networks: none.json: No such file or directory'
 expect 6 "a long path leaves room for the reason" \

@@ -50,6 +50,13 @@ for size in -1 '' 8E 64X 9999999T; do
     err_one_line
 done
 
+expect 1 "a time can be too large" \
+    plan -p a.profile -w 1G --time-limit 99999999h
+err_is 'ucudnn-plan plan: --time-limit: "99999999h" is too large (at most 1000000000 seconds)'
+expect 1 "so can a size of a policy" \
+    plan -p a.profile -w 1G --policy 16,9223372036854775807
+err_is 'ucudnn-plan plan: --policy: policy size 9223372036854775807 is too large (at most 2147483647)'
+
 # WR.
 expect 0 "a limit that everything fits" plan -p a.profile -w 1G
 ok "nothing on standard error" [ ! -s err ]
