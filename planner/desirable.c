@@ -2,6 +2,7 @@
 
 #include "planner/desirable.h"
 
+#include "common/array.h"
 #include "planner/sweep.h"
 
 #include <stdlib.h>
@@ -17,44 +18,33 @@ struct draft {
 
 struct drafts {
     struct draft *list;
-    size_t count, room;
+    size_t count;
     struct uc_piece *runs;
-    size_t run_count, run_room;
+    size_t run_count;
 };
-
-static bool grow(void **array, size_t *room, size_t need, size_t size)
-{
-    size_t more = *room > 0 ? *room : 32;
-    void *bigger;
-
-    if (need <= *room)
-        return true;
-    while (more < need)
-        more *= 2;
-    bigger = realloc(*array, more * size);
-    if (bigger == NULL)
-        return false;
-    *array = bigger;
-    *room = more;
-    return true;
-}
 
 /** Append a configuration; its runs are copied. */
 static bool append(struct drafts *drafts, struct draft draft,
                    const struct uc_piece *runs)
 {
-    size_t run_count = drafts->run_count + draft.run_count;
+    void *list = drafts->list, *all_runs = drafts->runs;
+    struct draft *added;
 
-    if (!grow((void **)&drafts->list, &drafts->room, drafts->count + 1,
-              sizeof *drafts->list) ||
-        !grow((void **)&drafts->runs, &drafts->run_room, run_count,
-              sizeof *drafts->runs))
-        return false;
     draft.run = drafts->run_count;
-    for (size_t i = 0; i < draft.run_count; i++)
-        drafts->runs[draft.run + i] = runs[i];
-    drafts->run_count = run_count;
-    drafts->list[drafts->count++] = draft;
+    for (size_t i = 0; i < draft.run_count; i++) {
+        struct uc_piece *run =
+            uc_array_append(&all_runs, &drafts->run_count, sizeof *run);
+
+        if (run == NULL)
+            return false;
+        drafts->runs = all_runs;
+        *run = runs[i];
+    }
+    added = uc_array_append(&list, &drafts->count, sizeof *added);
+    if (added == NULL)
+        return false;
+    drafts->list = list;
+    *added = draft;
     return true;
 }
 

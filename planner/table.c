@@ -2,6 +2,7 @@
 
 #include "planner/table.h"
 
+#include "common/array.h"
 #include "common/text.h"
 
 #include <stdlib.h>
@@ -70,22 +71,15 @@ void uc_table_init(struct uc_table *table, const char *alignment)
 
 void uc_table_add(struct uc_table *table, const char *text)
 {
-    /* Doubled at each power of two. */
-    if ((table->count & (table->count - 1)) == 0) {
-        size_t room = table->count == 0 ? 1 : 2 * table->count;
-        char **grown = realloc(table->cells, room * sizeof *grown);
+    void *cells = table->cells;
+    char **cell = uc_array_append(&cells, &table->count, sizeof *cell);
 
-        if (grown == NULL) {
-            table->no_memory = true;
-            return;
-        }
-        table->cells = grown;
+    if (cell != NULL) {
+        table->cells = cells;
+        *cell = strdup(text);
     }
-    table->cells[table->count] = strdup(text);
-    if (table->cells[table->count] == NULL)
+    if (cell == NULL || *cell == NULL)
         table->no_memory = true;
-    else
-        table->count++;
 }
 
 static size_t column_width(const struct uc_table *table, size_t column)

@@ -41,6 +41,7 @@ LDADD = libuc-planner.a $(runtime_library) libuc-db.a libuc-common.a \
 
 # common
 unit_tests += \
+	tests/array_append \
 	tests/bytes_parse \
 	tests/device_difference \
 	tests/error_wrap \
