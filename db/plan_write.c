@@ -83,8 +83,6 @@ static enum uc_status add_header(struct uc_sql *sql, int64_t id,
                                  const struct uc_plan *plan,
                                  struct uc_error *err)
 {
-    const struct uc_device *device = &plan->environment.device;
-    const struct uc_versions *versions = &plan->environment.versions;
     struct uc_plan_totals totals;
     struct uc_sql_query query;
     enum uc_status status;
@@ -94,13 +92,7 @@ static enum uc_status add_header(struct uc_sql *sql, int64_t id,
         return status;
     uc_plan_totals(plan, &totals);
     uc_sql_bind_text(&query, 1, plan->network);
-    uc_sql_bind_text(&query, 2, device->name);
-    uc_sql_bind_int(&query, 3, device->compute_capability);
-    uc_sql_bind_int(&query, 4, device->multiprocessors);
-    uc_sql_bind_int(&query, 5, device->memory_bytes);
-    uc_sql_bind_int(&query, 6, versions->cudnn);
-    uc_sql_bind_int(&query, 7, versions->cuda);
-    uc_sql_bind_text(&query, 8, versions->driver);
+    uc_sql_bind_environment(&query, 2, &plan->environment);
     uc_sql_bind_text(&query, 9, plan->mode == UC_PLAN_WR ? "wr" : "wd");
     uc_sql_bind_int(&query, 10, plan->limit_bytes);
     uc_sql_bind_text(&query, 11, plan->policy);

@@ -17,6 +17,7 @@
 #ifndef UC_DB_SQL_H
 #define UC_DB_SQL_H
 
+#include "common/device.h"
 #include "common/error.h"
 
 #include <sqlite3.h>
@@ -126,6 +127,17 @@ void uc_sql_text(struct uc_sql_query *query, int column, char *text,
 /** Borrowed until the next step. */
 const void *uc_sql_blob(struct uc_sql_query *query, int column, size_t *size);
 bool uc_sql_is_null(struct uc_sql_query *query, int column);
+
+/** The columns of an environment, in the order of the two functions below,
+ * which take the first one's number. */
+#define UC_SQL_ENVIRONMENT                                       \
+    "device, compute_capability, multiprocessors, memory_bytes," \
+    " cudnn, cuda, driver"
+void uc_sql_bind_environment(struct uc_sql_query *query, int at,
+                             const struct uc_environment *env);
+void uc_sql_environment(struct uc_sql_query *query, int column,
+                        struct uc_environment *env);
+
 /** Every column read so far was fine. */
 enum uc_status uc_sql_row_check(struct uc_sql_query *query,
                                 struct uc_error *err);

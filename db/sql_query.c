@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* --------------------------------------------------------------- binds */
@@ -170,6 +171,33 @@ const void *uc_sql_blob(struct uc_sql_query *query, int column, size_t *size)
 bool uc_sql_is_null(struct uc_sql_query *query, int column)
 {
     return sqlite3_column_type(query->statement, column) == SQLITE_NULL;
+}
+
+void uc_sql_bind_environment(struct uc_sql_query *query, int at,
+                             const struct uc_environment *env)
+{
+    uc_sql_bind_text(query, at, env->device.name);
+    uc_sql_bind_int(query, at + 1, env->device.compute_capability);
+    uc_sql_bind_int(query, at + 2, env->device.multiprocessors);
+    uc_sql_bind_int(query, at + 3, env->device.memory_bytes);
+    uc_sql_bind_int(query, at + 4, env->versions.cudnn);
+    uc_sql_bind_int(query, at + 5, env->versions.cuda);
+    uc_sql_bind_text(query, at + 6, env->versions.driver);
+}
+
+void uc_sql_environment(struct uc_sql_query *query, int column,
+                        struct uc_environment *env)
+{
+    struct uc_device *device = &env->device;
+    struct uc_versions *versions = &env->versions;
+
+    uc_sql_text(query, column, device->name, sizeof device->name);
+    device->compute_capability = (int)uc_sql_int(query, column + 1, 0, INT_MAX);
+    device->multiprocessors = (int)uc_sql_int(query, column + 2, 0, INT_MAX);
+    device->memory_bytes = uc_sql_int(query, column + 3, 0, INT64_MAX);
+    versions->cudnn = (int)uc_sql_int(query, column + 4, 0, INT_MAX);
+    versions->cuda = (int)uc_sql_int(query, column + 5, 0, INT_MAX);
+    uc_sql_text(query, column + 6, versions->driver, sizeof versions->driver);
 }
 
 enum uc_status uc_sql_row_check(struct uc_sql_query *query,
