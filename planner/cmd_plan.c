@@ -6,6 +6,7 @@
 #include "planner/plan_build.h"
 #include "planner/report.h"
 #include "planner/work.h"
+#include "planner/workload.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -77,43 +78,15 @@ static const struct args defaults = {
 /** What a run reads. */
 struct input {
     char profile_path[4096];
-    struct uc_network network;
-    struct uc_network_operation *operations;
-    int64_t *batches; /**< of each operation */
-    size_t operation_count;
+    struct uc_workload work; /**< one network */
     struct uc_profile *profile;
     struct uc_profile_environment environment; /**< id -1: none yet */
 };
 
 static void input_free(struct input *input)
 {
-    free(input->operations);
-    free(input->batches);
+    uc_workload_free(&input->work);
     uc_profile_close(input->profile);
-    uc_network_free(&input->network);
-}
-
-static enum uc_status read_network(const struct args *args, const char *name,
-                                   struct input *input, struct uc_error *err)
-{
-    char path[4096];
-    enum uc_status status =
-        uc_data_find(UC_DATA_NETWORK, name, path, sizeof path, err);
-
-    if (status == UC_OK)
-        status = uc_network_read(path, &args->overrides, &input->network, err);
-    if (status == UC_OK)
-        status = uc_network_operations(&input->network, &input->operations,
-                                       &input->operation_count, err);
-    if (status != UC_OK)
-        return status;
-    input->batches =
-        malloc((input->operation_count + 1) * sizeof *input->batches);
-    if (input->batches == NULL)
-        return uc_no_memory(err);
-    for (size_t i = 0; i < input->operation_count; i++)
-        input->batches[i] = input->network.batch;
-    return UC_OK;
 }
 
 /** "1 (NVIDIA H200, cuDNN 9.19.0, CUDA 13.0), 2 (...)" as far as it fits. */
@@ -264,12 +237,13 @@ static enum uc_status plan_measure_missing(const struct args *args,
 
         return uc_fail(err, UC_EMISSING,
                        "%.64s lacks %" PRId64 " measurements of %.64s (%s)",
-                       input->profile_path, kernels, input->network.name, why);
+                       input->profile_path, kernels, input->work.networks->name,
+                       why);
     }
     uc_profile_close(input->profile);
     input->profile = NULL;
-    status = uc_bench_run(input->profile_path, input->operations,
-                          input->batches, input->operation_count,
+    status = uc_bench_run(input->profile_path, input->work.operations,
+                          input->work.batches, input->work.operation_count,
                           &args->planning.policy, &options, &summary, err);
     if (status == UC_OK)
         status = uc_profile_open(input->profile_path, UC_PROFILE_READ,
@@ -286,10 +260,10 @@ static enum uc_status complete_profile(const struct args *args,
 {
     struct uc_work *list = NULL;
     size_t count = 0;
-    enum uc_status status =
-        uc_work_list(input->profile, input->environment.id, input->operations,
-                     input->batches, input->operation_count,
-                     &args->planning.policy, false, -1, &list, &count, err);
+    enum uc_status status = uc_work_list(
+        input->profile, input->environment.id, input->work.operations,
+        input->work.batches, input->work.operation_count,
+        &args->planning.policy, false, -1, &list, &count, err);
 
     if (status == UC_OK && count > 0)
         status = plan_measure_missing(args, input, list, count, err);
@@ -312,8 +286,8 @@ static enum uc_status make_plans(const struct args *args,
 {
     struct uc_planning *planning = NULL;
     enum uc_status status =
-        uc_planning_start(&input->network, input->profile, &input->environment,
-                          &args->planning, &planning, err);
+        uc_planning_start(input->work.networks, input->profile,
+                          &input->environment, &args->planning, &planning, err);
 
     if (status == UC_OK && args->limit_bytes >= 0) {
         status = uc_planning_reuse(planning, args->limit_bytes,
@@ -328,7 +302,8 @@ static enum uc_status make_plans(const struct args *args,
         plans->divided = true;
     }
     uc_planning_free(planning);
-    return status != UC_OK ? uc_wrap(err, status, input->network.name) : UC_OK;
+    return status != UC_OK ? uc_wrap(err, status, input->work.networks->name)
+                           : UC_OK;
 }
 
 /** Printed first: a run that fails leaves the plan file as it was. */
@@ -366,13 +341,13 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     struct plans plans = { .count = 0 };
     enum uc_status status;
 
-    (void)count;
     if (args->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
     if (args->limit_bytes < 0 && args->total_bytes < 0)
         return uc_fail(err, UC_EINPUT,
                        "--workspace-limit or --total-workspace is needed");
-    status = read_network(args, operands[0], &input, err);
+    status =
+        uc_workload_read(operands, count, &args->overrides, &input.work, err);
     if (status == UC_OK)
         status = open_profile(args, &input, err);
     if (status == UC_OK)

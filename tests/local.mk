@@ -97,7 +97,8 @@ unit_tests += \
 	tests/network_manual \
 	tests/network_read \
 	tests/network_shapes \
-	tests/policy_sizes
+	tests/policy_sizes \
+	tests/workload_read
 tests_network_shapes_SOURCES = tests/network_shapes.c \
 	tests/network_walks.c tests/network_walks.h
 cli_tests += \
