@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libuc-common.a
 libuc_common_a_SOURCES = \
+	common/array.c common/array.h \
 	common/bytes.c common/bytes.h \
 	common/clock.c common/clock.h \
 	common/device.c common/device.h \
@@ -9,3 +10,5 @@ libuc_common_a_SOURCES = \
 	common/problem.c common/problem.h \
 	common/problem_canonical.c \
 	common/problem_text.c
+	common/problem_text.c \
+	common/text.c common/text.h

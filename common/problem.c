@@ -34,6 +34,12 @@ static const char *const layout_names[UC_LAYOUTS] = {
     [UC_STRIDED] = "strided",
 };
 
+static const char *const tensor_names[] = {
+    [UC_X] = "x",
+    [UC_W] = "w",
+    [UC_Y] = "y",
+};
+
 enum uc_tensor uc_operation_output(enum uc_operation operation)
 {
     return operation == UC_FORWARD         ? UC_Y
@@ -192,18 +198,66 @@ static bool tensor_span(const struct uc_problem *problem, enum uc_tensor tensor,
     return !__builtin_add_overflow(last, 1, span);
 }
 
+/** Strides that keep a tensor's elements apart at `batch`. */
+static bool elements_are_apart(const struct uc_problem *problem,
+                               enum uc_tensor tensor, int64_t batch)
+{
+    int64_t extents[UC_MAX_DIMS], strides[UC_MAX_DIMS], span = 1;
+    int dims = problem->spatial + 2;
+
+    uc_problem_extents(problem, tensor, batch, extents);
+    uc_problem_strides(problem, tensor, strides);
+    /* By rising stride: each must step over all that lies within it. */
+    for (int done = 0; done < dims; done++) {
+        int least = done;
+        int64_t extent, stride, reach;
+
+        for (int i = done + 1; i < dims; i++)
+            if (strides[i] < strides[least] ||
+                (strides[i] == strides[least] && extents[i] < extents[least]))
+                least = i;
+        extent = extents[least];
+        stride = strides[least];
+        extents[least] = extents[done];
+        strides[least] = strides[done];
+        if (extent == 1)
+            continue;
+        if (stride < span)
+            return false;
+        if (__builtin_mul_overflow(extent - 1, stride, &reach) ||
+            __builtin_add_overflow(span, reach, &span))
+            span = INT64_MAX;
+    }
+    return true;
+}
+
+static enum uc_status check_apart(const struct uc_problem *problem,
+                                  enum uc_tensor tensor, int64_t batch,
+                                  struct uc_error *err)
+{
+    if (layout_of(problem, tensor)->kind != UC_STRIDED ||
+        elements_are_apart(problem, tensor, batch))
+        return UC_OK;
+    return uc_fail(err, UC_EINPUT,
+                   "%s strides: elements share memory at batch %lld",
+                   tensor_names[tensor], (long long)batch);
+}
+
 enum uc_status uc_problem_tensor_bytes(const struct uc_problem *problem,
                                        enum uc_tensor tensor, int64_t batch,
                                        int64_t *bytes, struct uc_error *err)
 {
     int64_t size = (int64_t)uc_dtype_bytes(type_of(problem, tensor));
     int64_t span, total;
+    enum uc_status status = check_apart(problem, tensor, batch, err);
 
+    if (status != UC_OK)
+        return status;
     if (!tensor_span(problem, tensor, batch, &span) ||
         __builtin_mul_overflow(span, size, &total))
         return uc_fail(err, UC_EINPUT,
-                       "batch %lld: the tensor's size overflows 64 bits",
-                       (long long)batch);
+                       "tensor %s: size overflows 64 bits at batch %lld",
+                       tensor_names[tensor], (long long)batch);
     *bytes = total;
     return UC_OK;
 }
@@ -328,41 +382,41 @@ static enum uc_status check_strides(const char *field,
     return UC_OK;
 }
 
-static enum uc_status check_extents(const struct uc_problem *p,
-                                    struct uc_error *err)
+static enum uc_status check_output(const struct uc_problem *p,
+                                   struct uc_error *err)
 {
-    static const struct {
-        enum uc_tensor tensor;
-        const char *name;
-    } tensors[] = { { UC_X, "x" }, { UC_W, "w" }, { UC_Y, "y" } };
-    int64_t bytes;
-
-    for (int i = 0; i < p->spatial; i++) {
-        int64_t window;
-
-        if (__builtin_mul_overflow(p->dilation[i], p->filter[i] - 1, &window))
-            return uc_fail(err, UC_EINPUT, "dilated filter overflows");
+    for (int i = 0; i < p->spatial; i++)
         if (out_extent(p, i) < 1)
             return uc_fail(err, UC_EINPUT,
                            "output extent below 1: filter %lld (dilation "
                            "%lld) is larger than input %lld with padding %lld",
                            (long long)p->filter[i], (long long)p->dilation[i],
                            (long long)p->in[i], (long long)p->pad[i]);
-    }
-    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
-        int64_t extents[UC_MAX_DIMS], elements = 1;
-
-        uc_problem_extents(p, tensors[i].tensor, 1, extents);
-        for (int j = 0; j < p->spatial + 2; j++)
-            if (__builtin_mul_overflow(elements, extents[j], &elements))
-                return uc_fail(err, UC_EINPUT,
-                               "tensor %s: size overflows 64 bits",
-                               tensors[i].name);
-        if (uc_problem_tensor_bytes(p, tensors[i].tensor, 1, &bytes, err))
-            return uc_fail(err, UC_EINPUT, "tensor %s: size overflows 64 bits",
-                           tensors[i].name);
-    }
     return UC_OK;
+}
+
+/** One image's elements: cuDNN's strides of them are 32-bit too. */
+static enum uc_status check_elements(const struct uc_problem *p,
+                                     struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
+    for (int i = UC_X; i <= UC_Y && status == UC_OK; i++) {
+        enum uc_tensor tensor = (enum uc_tensor)i;
+        int64_t extents[UC_MAX_DIMS], elements = 1, bytes;
+
+        uc_problem_extents(p, tensor, 1, extents);
+        for (int j = 0; j < p->spatial + 2; j++) {
+            if (extents[j] > max_extent / elements)
+                return uc_fail(err, UC_EINPUT,
+                               "tensor %s: more elements than cuDNN's limit "
+                               "%lld",
+                               tensor_names[i], (long long)max_extent);
+            elements *= extents[j];
+        }
+        status = uc_problem_tensor_bytes(p, tensor, 1, &bytes, err);
+    }
+    return status;
 }
 
 enum uc_status uc_problem_check(const struct uc_problem *problem,
@@ -387,5 +441,7 @@ enum uc_status uc_problem_check(const struct uc_problem *problem,
     if ((status = check_strides("x stride", &problem->x, dims, err)) != UC_OK ||
         (status = check_strides("y stride", &problem->y, dims, err)) != UC_OK)
         return status;
-    return check_extents(problem, err);
+    if ((status = check_output(problem, err)) != UC_OK)
+        return status;
+    return check_elements(problem, err);
 }

@@ -106,8 +106,10 @@ enum uc_math uc_dtype_math(enum uc_dtype type);
 
 /**
  * Every rule of a well-formed problem: ranges, groups, output extents >= 1,
- * math that fits the types, extents that fit 32-bit descriptors, and all
- * sizes of one image within 64 bits. Names the field in *err.
+ * math that fits the types, extents, strides and elements of one image that
+ * fit 32-bit descriptors, strides that keep the elements of an image apart
+ * (each steps over all that lies within it), and bytes of one image within
+ * 64 bits. Names the field in *err.
  */
 enum uc_status uc_problem_check(const struct uc_problem *problem,
                                 struct uc_error *err);
@@ -123,7 +125,10 @@ void uc_problem_extents(const struct uc_problem *problem, enum uc_tensor tensor,
 void uc_problem_strides(const struct uc_problem *problem, enum uc_tensor tensor,
                         int64_t strides[UC_MAX_DIMS]);
 
-/** Bytes from a tensor's first to behind its last element at `batch`. */
+/**
+ * Bytes from a tensor's first to behind its last element at `batch`, which
+ * must fit 64 bits; strides that let images overlap are refused.
+ */
 enum uc_status uc_problem_tensor_bytes(const struct uc_problem *problem,
                                        enum uc_tensor tensor, int64_t batch,
                                        int64_t *bytes, struct uc_error *err);

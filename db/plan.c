@@ -2,6 +2,7 @@
 
 #include "db/plan.h"
 
+#include "common/text.h"
 #include "db/plan_impl.h"
 
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static bool is_line(const char *text, size_t size)
 {
     const char *end = memchr(text, '\0', size);
 
-    return end != NULL && uc_sql_is_text(text, (size_t)(end - text));
+    return end != NULL && uc_text_is_line(text, (size_t)(end - text));
 }
 
 static bool is_time(int64_t ns)

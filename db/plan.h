@@ -5,14 +5,14 @@
  *
  * A file holds one or more plans; a plan is identified by network, device,
  * versions, mode, limit, batches and arithmetic (data types, math, layout).
- * Written to a temporary file
- * beside the target and renamed, so an interrupted writer leaves the old
- * file whole.
+ * Written to a temporary file beside the target and renamed, so an
+ * interrupted writer leaves the old file whole.
  *
  * Units:   *_bytes are bytes, *_ns nanoseconds, batches count images.
  * Owner:   free a loaded plan with uc_plan_free() and the list with
  *          uc_plans_free(); both take NULL.
- * Errors:  UC_EFILE; outputs are untouched on failure.
+ * Errors:  UC_EFILE; UC_EINTERNAL for a plan that breaks the rules of
+ *          uc_plan_check(), or no memory. Outputs are untouched on failure.
  * Threads: no hidden state; different files at the same time are fine.
  */
 #ifndef UC_DB_PLAN_H
@@ -54,7 +54,7 @@ struct uc_plan {
     struct uc_environment environment;
     enum uc_plan_mode mode;
     int64_t limit_bytes; /**< per operation (WR) or in total (WD) */
-    char policy[64];     /**< "power-of-two", "all", "undivided", "sizes=.." */
+    char policy[64];     /**< "power-of-two", "all", "undivided", "16,32" */
     bool deterministic;
     int64_t created_at;                   /**< seconds since 1970, UTC */
     char tool[32];                        /**< version of ucudnn-plan */
@@ -81,14 +81,16 @@ void uc_plan_totals(const struct uc_plan *plan, struct uc_plan_totals *totals);
 enum uc_status uc_plan_check(const struct uc_plan *plan, struct uc_error *err);
 
 /**
- * Add the plan to the file, replacing one with the same network, device,
- * versions, mode, limit, batches and arithmetic; the file is created when
- * missing and other plans in it are kept. A symbolic link is followed.
- * Writers of one file wait for each other. What is no plan file is refused
- * and left untouched (an empty file is taken as new).
+ * Add the plans to the file, all or none, each replacing one with the same
+ * network, device, versions, mode, limit, batches and arithmetic (among
+ * themselves they must differ in these); the file is created when missing
+ * and other plans in it are kept. A symbolic link is followed. Writers of
+ * one file wait for each other, and remove what killed ones left beside it.
+ * What is no plan file is refused and left untouched (an empty file is taken
+ * as new).
  */
-enum uc_status uc_plan_write(const char *path, const struct uc_plan *plan,
-                             struct uc_error *err);
+enum uc_status uc_plans_write(const char *path, const struct uc_plan *plans,
+                              size_t count, struct uc_error *err);
 
 /** Every plan of a file, in the order of their writing, each checked. */
 enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,

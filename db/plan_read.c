@@ -2,6 +2,8 @@
 
 #include "db/plan_impl.h"
 
+#include "common/array.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +14,10 @@ static const char schema_1[] =
 
 static const char *const migrations[] = { schema_1 };
 
-#define PLAN_COLUMNS                                                      \
-    "network, device, compute_capability, multiprocessors, memory_bytes," \
-    " cudnn, cuda, driver, mode, limit_bytes, policy, deterministic,"     \
-    " created_at, tool, predicted_ns, undivided_ns, unlimited_ns,"        \
+#define PLAN_COLUMNS                                               \
+    "network, " UC_SQL_ENVIRONMENT                                 \
+    ", mode, limit_bytes, policy, deterministic,"                  \
+    " created_at, tool, predicted_ns, undivided_ns, unlimited_ns," \
     " workspace_bytes"
 #define OPERATION_COLUMNS                                                \
     "position, layer, repeat, batch, problem, workspace_bytes, time_ns," \
@@ -49,23 +51,6 @@ const struct uc_sql_format uc_plan_format = {
     .statements = statements,
     .statement_count = UC_PLAN_STATEMENTS,
 };
-
-/** A growing array: one more entry of `size` bytes, zeroed; NULL without
- * memory. */
-static void *append(void **list, size_t *count, size_t size)
-{
-    void *grown = *list;
-
-    /* Doubled at each power of two. */
-    if ((*count & (*count - 1)) == 0)
-        grown = realloc(*list, (*count == 0 ? 1 : 2 * *count) * size);
-    if (grown == NULL)
-        return NULL;
-    *list = grown;
-    grown = (char *)grown + (*count)++ * size;
-    memset(grown, 0, size);
-    return grown;
-}
 
 /** A time that may be NULL, which is -1 in the structures. */
 static int64_t read_optional_ns(struct uc_sql_query *query, int column)
@@ -120,7 +105,8 @@ static enum uc_status read_pieces(struct uc_sql *sql, int64_t plan,
     }
     while (status == UC_OK &&
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
-        struct uc_plan_piece *piece = append(&list, &count, sizeof *op->pieces);
+        struct uc_plan_piece *piece =
+            uc_array_append(&list, &count, sizeof *op->pieces);
 
         status = piece == NULL ? uc_no_memory(err)
                                : read_piece(&query, op, piece, count - 1, err);
@@ -175,7 +161,7 @@ static enum uc_status read_operations(struct uc_sql *sql, int64_t id,
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
         size_t at = plan->operation_count;
         struct uc_plan_operation *op =
-            append(&list, &plan->operation_count, sizeof *op);
+            uc_array_append(&list, &plan->operation_count, sizeof *op);
 
         plan->operations = list;
         status = op == NULL ? uc_no_memory(err)
@@ -194,19 +180,11 @@ static enum uc_status read_header(struct uc_sql_query *query,
                                   struct uc_plan_totals *totals, int64_t *id,
                                   struct uc_error *err)
 {
-    struct uc_device *device = &plan->environment.device;
-    struct uc_versions *versions = &plan->environment.versions;
     char mode[8];
     enum uc_status status;
 
     uc_sql_text(query, 0, plan->network, sizeof plan->network);
-    uc_sql_text(query, 1, device->name, sizeof device->name);
-    device->compute_capability = (int)uc_sql_int(query, 2, 0, INT_MAX);
-    device->multiprocessors = (int)uc_sql_int(query, 3, 0, INT_MAX);
-    device->memory_bytes = uc_sql_int(query, 4, 0, INT64_MAX);
-    versions->cudnn = (int)uc_sql_int(query, 5, 0, INT_MAX);
-    versions->cuda = (int)uc_sql_int(query, 6, 0, INT_MAX);
-    uc_sql_text(query, 7, versions->driver, sizeof versions->driver);
+    uc_sql_environment(query, 1, &plan->environment);
     uc_sql_text(query, 8, mode, sizeof mode);
     plan->limit_bytes = uc_sql_int(query, 9, 0, INT64_MAX);
     uc_sql_text(query, 10, plan->policy, sizeof plan->policy);
@@ -258,7 +236,7 @@ static enum uc_status read_all(struct uc_sql *sql, struct uc_plan **plans,
     status = uc_sql_query(sql, UC_PLAN_ALL, "reading plans", &query, err);
     while (status == UC_OK &&
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
-        struct uc_plan *plan = append(&list, count, sizeof *plan);
+        struct uc_plan *plan = uc_array_append(&list, count, sizeof *plan);
         struct uc_plan_totals totals;
         int64_t id;
 
@@ -285,7 +263,7 @@ enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
     size_t used = 0;
     enum uc_status status;
 
-    status = uc_sql_open(&uc_plan_format, path, UC_SQL_READ, &sql, err);
+    status = uc_sql_open(&uc_plan_format, path, UC_SQL_READ_OLD, &sql, err);
     if (status == UC_OK)
         status = uc_sql_quick_check(sql, err);
     if (status == UC_OK)

@@ -2,6 +2,7 @@
 
 #include "db/plan_impl.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -82,8 +83,6 @@ static enum uc_status add_header(struct uc_sql *sql, int64_t id,
                                  const struct uc_plan *plan,
                                  struct uc_error *err)
 {
-    const struct uc_device *device = &plan->environment.device;
-    const struct uc_versions *versions = &plan->environment.versions;
     struct uc_plan_totals totals;
     struct uc_sql_query query;
     enum uc_status status;
@@ -93,13 +92,7 @@ static enum uc_status add_header(struct uc_sql *sql, int64_t id,
         return status;
     uc_plan_totals(plan, &totals);
     uc_sql_bind_text(&query, 1, plan->network);
-    uc_sql_bind_text(&query, 2, device->name);
-    uc_sql_bind_int(&query, 3, device->compute_capability);
-    uc_sql_bind_int(&query, 4, device->multiprocessors);
-    uc_sql_bind_int(&query, 5, device->memory_bytes);
-    uc_sql_bind_int(&query, 6, versions->cudnn);
-    uc_sql_bind_int(&query, 7, versions->cuda);
-    uc_sql_bind_text(&query, 8, versions->driver);
+    uc_sql_bind_environment(&query, 2, &plan->environment);
     uc_sql_bind_text(&query, 9, plan->mode == UC_PLAN_WR ? "wr" : "wd");
     uc_sql_bind_int(&query, 10, plan->limit_bytes);
     uc_sql_bind_text(&query, 11, plan->policy);
@@ -167,9 +160,10 @@ struct target {
     const char *path; /**< as the user wrote it */
     char *real;       /**< the file itself, links followed */
     char *folder;     /**< of `real` */
-    int folder_fd;    /**< locked, when the file system can */
-    bool exists;      /**< and is not empty */
-    mode_t mode;      /**< of the file that exists, else 0 */
+    int folder_fd;
+    bool locked; /**< the folder: some file systems cannot */
+    bool exists; /**< and is not empty */
+    mode_t mode; /**< of the file that exists, else 0 */
 };
 
 static enum uc_status target_fail(const struct target *target,
@@ -241,6 +235,7 @@ static enum uc_status target_lock(struct target *target, struct uc_error *err)
                            target->path);
         nanosleep(&pause, NULL);
     }
+    target->locked = true;
     return UC_OK;
 }
 
@@ -279,6 +274,39 @@ static enum uc_status target_open(const char *path, struct target *target,
 
 /* ----------------------------------------------------- the new file */
 
+#define TEMPORARY_PREFIX ".ucudnn-"
+#define TEMPORARY_SUFFIX ".tmp"
+
+/** ".ucudnn-PID-NUMBER.tmp" */
+static bool is_temporary(const char *name)
+{
+    static const char digits[] = "0123456789";
+    size_t length;
+
+    if (strncmp(name, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) != 0)
+        return false;
+    name += strlen(TEMPORARY_PREFIX);
+    length = strspn(name, digits);
+    if (length == 0 || name[length] != '-')
+        return false;
+    name += length + 1;
+    length = strspn(name, digits);
+    return length > 0 && strcmp(name + length, TEMPORARY_SUFFIX) == 0;
+}
+
+/** Files that killed writers left: who has the lock has the only one. */
+static void sweep_temporaries(const struct target *target)
+{
+    DIR *folder = target->locked ? opendir(target->folder) : NULL;
+
+    if (folder == NULL)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (is_temporary(entry->d_name))
+            unlinkat(target->folder_fd, entry->d_name, 0);
+    closedir(folder);
+}
+
 /** A new empty file beside the target; *temporary is the caller's. */
 static enum uc_status temporary_create(const struct target *target,
                                        char **temporary, struct uc_error *err)
@@ -290,8 +318,8 @@ static enum uc_status temporary_create(const struct target *target,
     if (name == NULL)
         return uc_no_memory(err);
     for (int i = 0; i < 1000 && fd < 0; i++) {
-        snprintf(name, size, "%s/.ucudnn-%ld-%d.tmp", target->folder,
-                 (long)getpid(), i);
+        snprintf(name, size, "%s/" TEMPORARY_PREFIX "%ld-%d" TEMPORARY_SUFFIX,
+                 target->folder, (long)getpid(), i);
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
             break;
@@ -312,10 +340,23 @@ static enum uc_status temporary_create(const struct target *target,
     return UC_OK;
 }
 
-/** `kept` but those that `plan` replaces, then `plan`. */
+struct list {
+    const struct uc_plan *plans;
+    size_t count;
+};
+
+static bool replaced(const struct uc_plan *old, const struct list *added)
+{
+    for (size_t i = 0; i < added->count; i++)
+        if (same_plan(old, &added->plans[i]))
+            return true;
+    return false;
+}
+
+/** `kept` but those that others replace, then those. */
 static enum uc_status temporary_fill(const char *temporary,
-                                     const struct uc_plan *kept, size_t count,
-                                     const struct uc_plan *plan,
+                                     const struct list *kept,
+                                     const struct list *added,
                                      struct uc_error *err)
 {
     struct uc_sql *sql = NULL;
@@ -325,12 +366,11 @@ static enum uc_status temporary_fill(const char *temporary,
     status = uc_sql_open(&uc_plan_format, temporary, UC_SQL_PRIVATE, &sql, err);
     if (status == UC_OK)
         status = uc_sql_begin(sql, err);
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
-        if (!same_plan(&kept[i], plan))
-            status = add_plan(sql, id++, &kept[i], err);
-    }
-    if (status == UC_OK)
-        status = add_plan(sql, id, plan, err);
+    for (size_t i = 0; i < kept->count && status == UC_OK; i++)
+        if (!replaced(&kept->plans[i], added))
+            status = add_plan(sql, id++, &kept->plans[i], err);
+    for (size_t i = 0; i < added->count && status == UC_OK; i++)
+        status = add_plan(sql, id++, &added->plans[i], err);
     if (status == UC_OK)
         status = uc_sql_commit(sql, err);
     uc_sql_close(sql);
@@ -358,25 +398,31 @@ static enum uc_status temporary_rename(const struct target *target,
     return status;
 }
 
-enum uc_status uc_plan_write(const char *path, const struct uc_plan *plan,
-                             struct uc_error *err)
+enum uc_status uc_plans_write(const char *path, const struct uc_plan *plans,
+                              size_t count, struct uc_error *err)
 {
+    const struct list added = { plans, count };
     struct target target;
-    struct uc_plan *kept = NULL;
-    size_t count = 0;
+    struct uc_plan *old = NULL;
+    size_t old_count = 0;
     char *temporary = NULL;
-    enum uc_status status;
+    enum uc_status status = UC_OK;
 
-    status = uc_plan_check(plan, err);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = uc_plan_check(&plans[i], err);
     if (status != UC_OK)
         return status;
     status = target_open(path, &target, err);
     if (status == UC_OK && target.exists)
-        status = uc_plans_read(path, &kept, &count, err);
-    if (status == UC_OK)
-        status = temporary_create(&target, &temporary, err);
+        status = uc_plans_read(path, &old, &old_count, err);
     if (status == UC_OK) {
-        status = temporary_fill(temporary, kept, count, plan, err);
+        sweep_temporaries(&target);
+        status = temporary_create(&target, &temporary, err);
+    }
+    if (status == UC_OK) {
+        const struct list kept = { old, old_count };
+
+        status = temporary_fill(temporary, &kept, &added, err);
         if (status != UC_OK)
             uc_wrap(err, status, path);
     }
@@ -385,7 +431,7 @@ enum uc_status uc_plan_write(const char *path, const struct uc_plan *plan,
     if (status != UC_OK && temporary != NULL)
         unlink(temporary);
     free(temporary);
-    uc_plans_free(kept, count);
+    uc_plans_free(old, old_count);
     target_free(&target);
     return status;
 }

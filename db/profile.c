@@ -2,6 +2,8 @@
 
 #include "db/profile.h"
 
+#include "common/array.h"
+#include "common/text.h"
 #include "db/profile_impl.h"
 
 #include <limits.h>
@@ -22,12 +24,10 @@ static const char *const statements[] = {
     [UC_PROFILE_FIND_ENVIRONMENT] =
         "SELECT id FROM environment WHERE " SAME_ENVIRONMENT,
     [UC_PROFILE_ADD_ENVIRONMENT] =
-        "INSERT INTO environment (device, compute_capability,"
-        " multiprocessors, memory_bytes, cudnn, cuda, driver)"
+        "INSERT INTO environment (" UC_SQL_ENVIRONMENT ")"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [UC_PROFILE_ENVIRONMENTS] =
-        "SELECT id, device, compute_capability, multiprocessors,"
-        " memory_bytes, cudnn, cuda, driver FROM environment ORDER BY id",
+        "SELECT id, " UC_SQL_ENVIRONMENT " FROM environment ORDER BY id",
     [UC_PROFILE_COUNT] =
         "SELECT count(DISTINCT problem), count(*),"
         " count(*) FILTER (WHERE outcome ="
@@ -180,18 +180,6 @@ enum uc_status uc_profile_find_text(struct uc_profile *profile,
     return found_id(&query, id, err);
 }
 
-static void bind_environment(struct uc_sql_query *query,
-                             const struct uc_environment *env)
-{
-    uc_sql_bind_text(query, 1, env->device.name);
-    uc_sql_bind_int(query, 2, env->device.compute_capability);
-    uc_sql_bind_int(query, 3, env->device.multiprocessors);
-    uc_sql_bind_int(query, 4, env->device.memory_bytes);
-    uc_sql_bind_int(query, 5, env->versions.cudnn);
-    uc_sql_bind_int(query, 6, env->versions.cuda);
-    uc_sql_bind_text(query, 7, env->versions.driver);
-}
-
 static enum uc_status find_environment(struct uc_profile *profile,
                                        const struct uc_environment *env,
                                        int64_t *id, struct uc_error *err)
@@ -203,7 +191,7 @@ static enum uc_status find_environment(struct uc_profile *profile,
                           "looking up an environment", &query, err);
     if (status != UC_OK)
         return status;
-    bind_environment(&query, env);
+    uc_sql_bind_environment(&query, 1, env);
     return found_id(&query, id, err);
 }
 
@@ -222,7 +210,7 @@ static enum uc_status insert_environment(struct uc_profile *profile,
                           "adding an environment", &query, err);
     if (status != UC_OK)
         return status;
-    bind_environment(&query, env);
+    uc_sql_bind_environment(&query, 1, env);
     status = uc_sql_finish(&query, err);
     if (status == UC_OK)
         *id = sqlite3_last_insert_rowid(profile->sql->db);
@@ -236,8 +224,8 @@ enum uc_status uc_profile_add_environment(struct uc_profile *profile,
     int64_t found;
     enum uc_status status;
 
-    if (!uc_sql_is_text(env->device.name, strlen(env->device.name)) ||
-        !uc_sql_is_text(env->versions.driver, strlen(env->versions.driver)))
+    if (!uc_text_is_line(env->device.name, strlen(env->device.name)) ||
+        !uc_text_is_line(env->versions.driver, strlen(env->versions.driver)))
         return uc_fail(err, UC_EINTERNAL,
                        "the device's or driver's name is no line of UTF-8");
     status = find_environment(profile, env, &found, err);
@@ -255,28 +243,11 @@ enum uc_status uc_profile_add_environment(struct uc_profile *profile,
     return status;
 }
 
-static void read_environment(struct uc_sql_query *query,
-                             struct uc_profile_environment *entry)
-{
-    struct uc_device *device = &entry->environment.device;
-    struct uc_versions *versions = &entry->environment.versions;
-
-    memset(entry, 0, sizeof *entry);
-    entry->id = uc_sql_int(query, 0, 0, INT64_MAX);
-    uc_sql_text(query, 1, device->name, sizeof device->name);
-    device->compute_capability = (int)uc_sql_int(query, 2, 0, INT_MAX);
-    device->multiprocessors = (int)uc_sql_int(query, 3, 0, INT_MAX);
-    device->memory_bytes = uc_sql_int(query, 4, 0, INT64_MAX);
-    versions->cudnn = (int)uc_sql_int(query, 5, 0, INT_MAX);
-    versions->cuda = (int)uc_sql_int(query, 6, 0, INT_MAX);
-    uc_sql_text(query, 7, versions->driver, sizeof versions->driver);
-}
-
 enum uc_status uc_profile_environments(struct uc_profile *profile,
                                        struct uc_profile_environment **list,
                                        size_t *count, struct uc_error *err)
 {
-    struct uc_profile_environment *entries = NULL, *grown;
+    void *entries = NULL;
     size_t used = 0;
     struct uc_sql_query query = { 0 };
     enum uc_status status;
@@ -286,13 +257,15 @@ enum uc_status uc_profile_environments(struct uc_profile *profile,
                           "reading environments", &query, err);
     while (status == UC_OK &&
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
-        grown = realloc(entries, (used + 1) * sizeof *entries);
-        if (grown == NULL) {
+        struct uc_profile_environment *entry =
+            uc_array_append(&entries, &used, sizeof *entry);
+
+        if (entry == NULL) {
             status = uc_no_memory(err);
             break;
         }
-        entries = grown;
-        read_environment(&query, &entries[used++]);
+        entry->id = uc_sql_int(&query, 0, 0, INT64_MAX);
+        uc_sql_environment(&query, 1, &entry->environment);
         status = uc_sql_row_check(&query, err);
     }
     uc_sql_end(&query);
@@ -356,8 +329,8 @@ enum uc_status uc_profile_problems(struct uc_profile *profile, int64_t env,
                                    struct uc_problem **problems, size_t *count,
                                    struct uc_error *err)
 {
-    struct uc_problem *list = NULL, *grown;
-    size_t used = 0, room = 0;
+    void *list = NULL;
+    size_t used = 0;
     struct uc_sql_query query = { 0 };
     enum uc_status status;
     bool row;
@@ -368,16 +341,11 @@ enum uc_status uc_profile_problems(struct uc_profile *profile, int64_t env,
         uc_sql_bind_int(&query, 1, env);
     while (status == UC_OK &&
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
-        if (used == room) {
-            room = room == 0 ? 16 : 2 * room;
-            grown = realloc(list, room * sizeof *list);
-            if (grown == NULL) {
-                status = uc_no_memory(err);
-                break;
-            }
-            list = grown;
-        }
-        status = read_problem(&query, &list[used++], err);
+        struct uc_problem *problem =
+            uc_array_append(&list, &used, sizeof *problem);
+
+        status = problem == NULL ? uc_no_memory(err)
+                                 : read_problem(&query, problem, err);
     }
     uc_sql_end(&query);
     if (status != UC_OK) {

@@ -2,6 +2,9 @@
 
 #include "db/profile_impl.h"
 
+#include "common/array.h"
+#include "common/text.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -174,7 +177,7 @@ static enum uc_status check_row(const struct uc_problem *problem,
     const char *fault = row_fault(m);
 
     if (fault == NULL && (memchr(m->reason, '\0', sizeof m->reason) == NULL ||
-                          !uc_sql_is_text(m->reason, strlen(m->reason))))
+                          !uc_text_is_line(m->reason, strlen(m->reason))))
         fault = "the reason is no line of UTF-8";
     if (fault == NULL && ((int)m->outcome < 0 || m->outcome >= UC_OUTCOMES))
         fault = "no such outcome";
@@ -281,6 +284,7 @@ static enum uc_status read_encoded(struct uc_sql_query *query,
     return UC_OK;
 }
 
+/** *m is zero. */
 static enum uc_status read_row(struct uc_sql_query *query,
                                enum uc_operation operation,
                                struct uc_measurement *m, struct uc_error *err)
@@ -288,7 +292,6 @@ static enum uc_status read_row(struct uc_sql_query *query,
     const char *fault;
     enum uc_status status;
 
-    memset(m, 0, sizeof *m);
     m->micro_batch = uc_sql_int(query, COL_MICRO_BATCH, 1, most_micro_batch);
     m->accumulate = uc_sql_int(query, COL_ACCUMULATE, 0, 1) == 1;
     m->notes = (unsigned)uc_sql_int(query, COL_NOTES, 0, INT_MAX);
@@ -336,8 +339,8 @@ static enum uc_status load_rows(struct uc_profile *profile, int64_t env,
                                 struct uc_measurement **rows, size_t *count,
                                 struct uc_error *err)
 {
-    struct uc_measurement *list = NULL, *grown;
-    size_t used = 0, room = 0;
+    void *list = NULL;
+    size_t used = 0;
     struct uc_sql_query query = { 0 };
     enum uc_status status;
     bool row;
@@ -350,16 +353,10 @@ static enum uc_status load_rows(struct uc_profile *profile, int64_t env,
     }
     while (status == UC_OK &&
            (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
-        if (used == room) {
-            room = room == 0 ? 64 : 2 * room;
-            grown = realloc(list, room * sizeof *list);
-            if (grown == NULL) {
-                status = uc_no_memory(err);
-                break;
-            }
-            list = grown;
-        }
-        status = read_row(&query, operation, &list[used++], err);
+        struct uc_measurement *m = uc_array_append(&list, &used, sizeof *m);
+
+        status =
+            m == NULL ? uc_no_memory(err) : read_row(&query, operation, m, err);
     }
     uc_sql_end(&query);
     if (status != UC_OK) {
@@ -367,7 +364,7 @@ static enum uc_status load_rows(struct uc_profile *profile, int64_t env,
         return status;
     }
     if (used > 0)
-        qsort(list, used, sizeof *list, row_order);
+        qsort(list, used, sizeof(struct uc_measurement), row_order);
     *rows = list;
     *count = used;
     return UC_OK;

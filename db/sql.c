@@ -134,6 +134,11 @@ static enum uc_status check_folder(const char *path, struct uc_error *err)
     return status;
 }
 
+static bool reads(enum uc_sql_mode mode)
+{
+    return mode == UC_SQL_READ || mode == UC_SQL_READ_OLD;
+}
+
 /**
  * SQLite's own words for these are about URIs and files in general. The file
  * is not opened here: closing it would drop the process's locks on it.
@@ -146,7 +151,7 @@ static enum uc_status check_file(const char *path, enum uc_sql_mode mode,
     if (path[0] == '\0')
         return uc_fail(err, UC_EFILE, "the file name is empty");
     if (stat(path, &st) != 0) {
-        if (errno == ENOENT && mode != UC_SQL_READ)
+        if (errno == ENOENT && !reads(mode))
             return check_folder(path, err);
         return uc_fail(err, UC_EFILE, PATH ": %s", path, strerror(errno));
     }
@@ -154,7 +159,7 @@ static enum uc_status check_file(const char *path, enum uc_sql_mode mode,
         return uc_fail(err, UC_EFILE, PATH ": is a directory", path);
     if (!S_ISREG(st.st_mode))
         return uc_fail(err, UC_EFILE, PATH ": is not a regular file", path);
-    if (mode == UC_SQL_READ && st.st_size == 0)
+    if (reads(mode) && st.st_size == 0)
         return uc_fail(err, UC_EFILE, PATH ": is empty", path);
     return UC_OK;
 }
@@ -173,6 +178,15 @@ static const char shared_file[] = "PRAGMA journal_mode = TRUNCATE;"
 static const char private_file[] = "PRAGMA journal_mode = MEMORY;"
                                    "PRAGMA synchronous = OFF;";
 
+static enum uc_status guard(struct uc_sql *sql, struct uc_error *err)
+{
+    sqlite3_busy_timeout(sql->db, BUSY_MS);
+    sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, 1 << 20);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    return execute(sql, guards, "opening", err);
+}
+
 static enum uc_status connect(struct uc_sql *sql, int flags,
                               struct uc_error *err)
 {
@@ -190,11 +204,7 @@ static enum uc_status connect(struct uc_sql *sql, int flags,
     sqlite3_extended_result_codes(sql->db, 1);
     if (rc != SQLITE_OK)
         return uc_sql_fail(sql, "opening", err);
-    sqlite3_busy_timeout(sql->db, BUSY_MS);
-    sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, 1 << 20);
-    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    return execute(sql, guards, "opening", err);
+    return guard(sql, err);
 }
 
 /**
@@ -335,7 +345,32 @@ static enum uc_status migrate(struct uc_sql *sql, struct uc_error *err)
     return status;
 }
 
-static enum uc_status open_read(struct uc_sql *sql, struct uc_error *err)
+/** Go on with a copy of the database in memory. */
+static enum uc_status copy_to_memory(struct uc_sql *sql, struct uc_error *err)
+{
+    sqlite3 *file = sql->db;
+    sqlite3_backup *backup = NULL;
+    int rc;
+
+    sql->db = NULL;
+    rc = sqlite3_open_v2(":memory:", &sql->db,
+                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK)
+        backup = sqlite3_backup_init(sql->db, "main", file, "main");
+    if (backup != NULL) {
+        sqlite3_backup_step(backup, -1);
+        rc = sqlite3_backup_finish(backup);
+    }
+    sqlite3_close(file);
+    if (rc != SQLITE_OK || backup == NULL)
+        return sql->db == NULL ? uc_no_memory(err)
+                               : uc_sql_fail(sql, "copying", err);
+    sqlite3_extended_result_codes(sql->db, 1);
+    return guard(sql, err);
+}
+
+static enum uc_status open_read(struct uc_sql *sql, enum uc_sql_mode mode,
+                                struct uc_error *err)
 {
     int64_t version = 0, application_id;
     enum uc_status status;
@@ -347,6 +382,10 @@ static enum uc_status open_read(struct uc_sql *sql, struct uc_error *err)
         return status;
     if (version == 0)
         return uc_fail(err, UC_EFILE, PATH ": is an empty database", sql->path);
+    if (version < sql->format->version && mode == UC_SQL_READ_OLD) {
+        status = copy_to_memory(sql, err);
+        return status == UC_OK ? migrate(sql, err) : status;
+    }
     if (version < sql->format->version)
         return uc_fail(err, UC_EFILE,
                        PATH ": schema version %lld is older than %d; opening "
@@ -397,7 +436,7 @@ enum uc_status uc_sql_open(const struct uc_sql_format *format, const char *path,
     }
     sql->format = format;
     status =
-        mode == UC_SQL_READ ? open_read(sql, err) : open_write(sql, mode, err);
+        reads(mode) ? open_read(sql, mode, err) : open_write(sql, mode, err);
     if (status != UC_OK) {
         uc_sql_close(sql);
         return status;

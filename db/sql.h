@@ -17,6 +17,7 @@
 #ifndef UC_DB_SQL_H
 #define UC_DB_SQL_H
 
+#include "common/device.h"
 #include "common/error.h"
 
 #include <sqlite3.h>
@@ -41,7 +42,10 @@ struct uc_sql_format {
 };
 
 enum uc_sql_mode {
-    UC_SQL_READ,  /**< must exist; also from a read-only folder */
+    UC_SQL_READ, /**< must exist; also from a read-only folder */
+    /** UC_SQL_READ, and a file of an older schema is updated in a copy in
+     * memory: the file stays as it is. For small files. */
+    UC_SQL_READ_OLD,
     UC_SQL_WRITE, /**< created when missing, migrated when old */
     /** UC_SQL_WRITE for a file nobody else knows yet: no journal file and no
      * fsync; the caller syncs. */
@@ -117,17 +121,25 @@ enum uc_status uc_sql_finish(struct uc_sql_query *query, struct uc_error *err);
 int64_t uc_sql_int(struct uc_sql_query *query, int column, int64_t lowest,
                    int64_t highest);
 double uc_sql_real(struct uc_sql_query *query, int column);
-/** One line of valid UTF-8 without control characters that fits. */
+/** One line of printable UTF-8 that fits: uc_text_is_line(). */
 void uc_sql_text(struct uc_sql_query *query, int column, char *text,
                  size_t size);
 /** Borrowed until the next step. */
 const void *uc_sql_blob(struct uc_sql_query *query, int column, size_t *size);
 bool uc_sql_is_null(struct uc_sql_query *query, int column);
+
+/** The columns of an environment, in the order of the two functions below,
+ * which take the first one's number. */
+#define UC_SQL_ENVIRONMENT                                       \
+    "device, compute_capability, multiprocessors, memory_bytes," \
+    " cudnn, cuda, driver"
+void uc_sql_bind_environment(struct uc_sql_query *query, int at,
+                             const struct uc_environment *env);
+void uc_sql_environment(struct uc_sql_query *query, int column,
+                        struct uc_environment *env);
+
 /** Every column read so far was fine. */
 enum uc_status uc_sql_row_check(struct uc_sql_query *query,
                                 struct uc_error *err);
-
-/** One line of valid UTF-8 without control characters. */
-bool uc_sql_is_text(const char *text, size_t length);
 
 #endif

@@ -2,6 +2,9 @@
 
 #include "db/sql.h"
 
+#include "common/text.h"
+
+#include <limits.h>
 #include <string.h>
 
 /* --------------------------------------------------------------- binds */
@@ -146,7 +149,7 @@ void uc_sql_text(struct uc_sql_query *query, int column, char *text,
     }
     value = (const char *)sqlite3_column_text(query->statement, column);
     length = (size_t)sqlite3_column_bytes(query->statement, column);
-    if (value == NULL || length >= size || !uc_sql_is_text(value, length)) {
+    if (value == NULL || length >= size || !uc_text_is_line(value, length)) {
         bad(query, column);
         return;
     }
@@ -170,6 +173,33 @@ bool uc_sql_is_null(struct uc_sql_query *query, int column)
     return sqlite3_column_type(query->statement, column) == SQLITE_NULL;
 }
 
+void uc_sql_bind_environment(struct uc_sql_query *query, int at,
+                             const struct uc_environment *env)
+{
+    uc_sql_bind_text(query, at, env->device.name);
+    uc_sql_bind_int(query, at + 1, env->device.compute_capability);
+    uc_sql_bind_int(query, at + 2, env->device.multiprocessors);
+    uc_sql_bind_int(query, at + 3, env->device.memory_bytes);
+    uc_sql_bind_int(query, at + 4, env->versions.cudnn);
+    uc_sql_bind_int(query, at + 5, env->versions.cuda);
+    uc_sql_bind_text(query, at + 6, env->versions.driver);
+}
+
+void uc_sql_environment(struct uc_sql_query *query, int column,
+                        struct uc_environment *env)
+{
+    struct uc_device *device = &env->device;
+    struct uc_versions *versions = &env->versions;
+
+    uc_sql_text(query, column, device->name, sizeof device->name);
+    device->compute_capability = (int)uc_sql_int(query, column + 1, 0, INT_MAX);
+    device->multiprocessors = (int)uc_sql_int(query, column + 2, 0, INT_MAX);
+    device->memory_bytes = uc_sql_int(query, column + 3, 0, INT64_MAX);
+    versions->cudnn = (int)uc_sql_int(query, column + 4, 0, INT_MAX);
+    versions->cuda = (int)uc_sql_int(query, column + 5, 0, INT_MAX);
+    uc_sql_text(query, column + 6, versions->driver, sizeof versions->driver);
+}
+
 enum uc_status uc_sql_row_check(struct uc_sql_query *query,
                                 struct uc_error *err)
 {
@@ -181,53 +211,4 @@ enum uc_status uc_sql_row_check(struct uc_sql_query *query,
     return uc_sql_malformed(query->sql, err,
                             "%s: no valid value in column \"%s\"",
                             query->action, name != NULL ? name : "?");
-}
-
-/* ---------------------------------------------------------------- text */
-
-/** Bytes of the valid, printable UTF-8 sequence at the start, or 0. */
-static size_t sequence(const unsigned char *s, size_t left)
-{
-    unsigned long point;
-    size_t length;
-
-    if (s[0] < 0x80)
-        return s[0] >= 0x20 && s[0] != 0x7f ? 1 : 0;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf)
-        length = 2;
-    else if ((s[0] & 0xf0) == 0xe0)
-        length = 3;
-    else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-        length = 4;
-    else
-        return 0;
-    if (length > left)
-        return 0;
-    point = s[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (s[i] & 0x3f);
-    }
-    if (point < 0xa0 || (length == 3 && point < 0x800) ||
-        (length == 4 && (point < 0x10000 || point > 0x10ffff)) ||
-        (point >= 0xd800 && point <= 0xdfff) || point == 0x2028 ||
-        point == 0x2029)
-        return 0;
-    return length;
-}
-
-bool uc_sql_is_text(const char *text, size_t length)
-{
-    const unsigned char *s = (const unsigned char *)text;
-
-    while (length > 0) {
-        size_t step = sequence(s, length);
-
-        if (step == 0)
-            return false;
-        s += step;
-        length -= step;
-    }
-    return true;
 }

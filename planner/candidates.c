@@ -71,12 +71,12 @@ enum uc_status uc_candidate_rows_build(
     enum uc_status status =
         uc_policy_sizes(policy, batch, &sizes, &size_count, err);
 
-    if (status)
+    if (status != UC_OK)
         return status;
     keep_sliceable(problem, batch, sizes, &size_count);
     micros[0] = malloc((row_count + 1) * sizeof **micros);
     micros[1] = accumulates ? malloc((row_count + 1) * sizeof **micros) : NULL;
-    if (!micros[0] || (accumulates && !micros[1])) {
+    if (micros[0] == NULL || (accumulates && micros[1] == NULL)) {
         free(micros[0]);
         free(micros[1]);
         free(sizes);
@@ -86,8 +86,8 @@ enum uc_status uc_candidate_rows_build(
         const struct uc_measurement *row = &rows[i];
 
         if ((row->accumulate && !accumulates) ||
-            !bsearch(&row->micro_batch, sizes, size_count, sizeof *sizes,
-                     ascending) ||
+            bsearch(&row->micro_batch, sizes, size_count, sizeof *sizes,
+                    ascending) == NULL ||
             !usable(problem, filter, row, &result.counts))
             continue;
         micros[row->accumulate][counts[row->accumulate]++] =
@@ -108,7 +108,7 @@ enum uc_status uc_candidate_rows_build(
 
 void uc_candidate_rows_free(struct uc_candidate_rows *rows)
 {
-    if (!rows)
+    if (rows == NULL)
         return;
     if (rows->candidates.rest != rows->candidates.first)
         free((void *)rows->candidates.rest);

@@ -2,9 +2,9 @@
 
 #include "planner/bench.h"
 #include "planner/commands.h"
-#include "planner/data.h"
 #include "planner/progress.h"
 #include "planner/work.h"
+#include "planner/workload.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,77 +59,6 @@ static const struct args defaults = {
                .kernel_timeout_s = UC_BENCH_KERNEL_TIMEOUT_S },
 };
 
-/** The operations of every network named, and the batch of each. */
-struct operations {
-    struct uc_network *networks;
-    size_t network_count;
-    struct uc_network_operation *list;
-    int64_t *batches;
-    size_t count;
-};
-
-static void free_operations(struct operations *all)
-{
-    for (size_t i = 0; i < all->network_count; i++)
-        uc_network_free(&all->networks[i]);
-    free(all->networks);
-    free(all->list);
-    free(all->batches);
-}
-
-static enum uc_status append(struct operations *all,
-                             const struct uc_network *network,
-                             struct uc_error *err)
-{
-    struct uc_network_operation *list = NULL, *longer;
-    int64_t *batches;
-    size_t count;
-    enum uc_status status = uc_network_operations(network, &list, &count, err);
-
-    if (status != UC_OK)
-        return status;
-    longer = realloc(all->list, (all->count + count) * sizeof *longer);
-    if (longer != NULL)
-        all->list = longer;
-    batches = realloc(all->batches, (all->count + count) * sizeof *batches);
-    if (batches != NULL)
-        all->batches = batches;
-    if (longer == NULL || batches == NULL) {
-        free(list);
-        return uc_no_memory(err);
-    }
-    memcpy(all->list + all->count, list, count * sizeof *list);
-    for (size_t i = 0; i < count; i++)
-        all->batches[all->count++] = network->batch;
-    free(list);
-    return UC_OK;
-}
-
-static enum uc_status read_networks(const struct args *args, char **names,
-                                    size_t count, struct operations *all,
-                                    struct uc_error *err)
-{
-    char path[4096];
-    enum uc_status status = UC_OK;
-
-    all->networks = calloc(count, sizeof *all->networks);
-    if (all->networks == NULL)
-        return uc_no_memory(err);
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
-        struct uc_network *network = &all->networks[i];
-
-        status =
-            uc_data_find(UC_DATA_NETWORK, names[i], path, sizeof path, err);
-        if (status == UC_OK)
-            status = uc_network_read(path, &args->overrides, network, err);
-        if (status == UC_OK) {
-            all->network_count = i + 1;
-            status = append(all, network, err);
-        }
-    }
-    return status;
-}
-
 /** About what an H200 takes: 4 ms a kernel, and eight runs at 15 TFLOP/s for
     the half of the kernels that exist. */
 static double estimate_s(const struct uc_work *list, size_t count)
@@ -172,7 +101,7 @@ static enum uc_status dry_run_environment(const struct args *args,
 }
 
 static enum uc_status dry_run(const struct args *args,
-                              const struct operations *all,
+                              const struct uc_workload *all,
                               struct uc_error *err)
 {
     struct uc_profile *profile = NULL;
@@ -188,10 +117,10 @@ static enum uc_status dry_run(const struct args *args,
     if (status == UC_OK && profile != NULL)
         status = dry_run_environment(args, profile, &env, err);
     if (status == UC_OK)
-        status =
-            uc_work_list(profile, env, all->list, all->batches, all->count,
-                         &args->policy, args->bench.remeasure,
-                         args->bench.max_workspace_bytes, &list, &count, err);
+        status = uc_work_list(
+            profile, env, all->operations, all->batches, all->operation_count,
+            &args->policy, args->bench.remeasure,
+            args->bench.max_workspace_bytes, &list, &count, err);
     if (status == UC_OK) {
         for (size_t i = 0; i < count; i++) {
             char text[UC_PROBLEM_TEXT];
@@ -233,22 +162,23 @@ static enum uc_status run(const void *options, char **operands, size_t count,
                           struct uc_error *err)
 {
     const struct args *args = options;
-    struct operations all = { 0 };
+    struct uc_workload all = { 0 };
     struct uc_bench_summary summary;
     enum uc_status status;
 
     if (args->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
-    status = read_networks(args, operands, count, &all, err);
+    status = uc_workload_read(operands, count, &args->overrides, &all, err);
     if (status == UC_OK && args->dry_run) {
         status = dry_run(args, &all, err);
     } else if (status == UC_OK) {
-        status = uc_bench_run(args->profile, all.list, all.batches, all.count,
-                              &args->policy, &args->bench, &summary, err);
+        status = uc_bench_run(args->profile, all.operations, all.batches,
+                              all.operation_count, &args->policy, &args->bench,
+                              &summary, err);
         if (status == UC_OK && !args->bench.quiet)
             print_summary(&summary);
     }
-    free_operations(&all);
+    uc_workload_free(&all);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "planner/plan_build.h"
 #include "planner/report.h"
 #include "planner/work.h"
+#include "planner/workload.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -77,43 +78,15 @@ static const struct args defaults = {
 /** What a run reads. */
 struct input {
     char profile_path[4096];
-    struct uc_network network;
-    struct uc_network_operation *operations;
-    int64_t *batches; /**< of each operation */
-    size_t operation_count;
+    struct uc_workload work; /**< one network */
     struct uc_profile *profile;
     struct uc_profile_environment environment; /**< id -1: none yet */
 };
 
 static void input_free(struct input *input)
 {
-    free(input->operations);
-    free(input->batches);
+    uc_workload_free(&input->work);
     uc_profile_close(input->profile);
-    uc_network_free(&input->network);
-}
-
-static enum uc_status read_network(const struct args *args, const char *name,
-                                   struct input *input, struct uc_error *err)
-{
-    char path[4096];
-    enum uc_status status =
-        uc_data_find(UC_DATA_NETWORK, name, path, sizeof path, err);
-
-    if (!status)
-        status = uc_network_read(path, &args->overrides, &input->network, err);
-    if (!status)
-        status = uc_network_operations(&input->network, &input->operations,
-                                       &input->operation_count, err);
-    if (status)
-        return status;
-    input->batches =
-        malloc((input->operation_count + 1) * sizeof *input->batches);
-    if (!input->batches)
-        return uc_no_memory(err);
-    for (size_t i = 0; i < input->operation_count; i++)
-        input->batches[i] = input->network.batch;
-    return UC_OK;
 }
 
 /** "1 (NVIDIA H200, cuDNN 9.19.0, CUDA 13.0), 2 (...)" as far as it fits. */
@@ -131,7 +104,7 @@ static void list_environments(const struct uc_profile_environment *list,
         uc_report_versions(&env->versions, versions);
         length =
             snprintf(text + used, size - used, "%s%" PRId64 " (%s, %s)",
-                     i ? ", " : "", list[i].id, env->device.name, versions);
+                     i > 0 ? ", " : "", list[i].id, env->device.name, versions);
         used += length > 0 ? (size_t)length : size;
     }
 }
@@ -147,7 +120,7 @@ static enum uc_status choose_environment(const struct args *args,
     enum uc_status status =
         uc_profile_environments(input->profile, &list, &count, err);
 
-    if (status)
+    if (status != UC_OK)
         return status;
     input->environment.id = -1;
     list_environments(list, count, text, sizeof text);
@@ -165,7 +138,7 @@ static enum uc_status choose_environment(const struct args *args,
                        input->profile_path, text);
     return uc_fail(err, UC_EINPUT, "%.64s has no environment %" PRId64 "%s%s",
                    input->profile_path, args->environment,
-                   count ? ", it has " : "", text);
+                   count > 0 ? ", it has " : "", text);
 }
 
 static enum uc_status open_profile(const struct args *args, struct input *input,
@@ -176,13 +149,13 @@ static enum uc_status open_profile(const struct args *args, struct input *input,
                      sizeof input->profile_path, err);
 
     /* One that is not there yet is measured from the start. */
-    if (!status && !args->offline && access(input->profile_path, F_OK) != 0 &&
-        errno == ENOENT)
+    if (status == UC_OK && !args->offline &&
+        access(input->profile_path, F_OK) != 0 && errno == ENOENT)
         return UC_OK;
-    if (!status)
+    if (status == UC_OK)
         status = uc_profile_open(input->profile_path, UC_PROFILE_READ,
                                  &input->profile, err);
-    return status ? status : choose_environment(args, input, err);
+    return status != UC_OK ? status : choose_environment(args, input, err);
 }
 
 /* What the profile lacks. */
@@ -221,7 +194,7 @@ static const char *cannot_measure(const struct args *args,
 
     if (args->offline)
         return "--offline does not measure";
-    if (uc_bench_environment(options, &here, &err)) {
+    if (uc_bench_environment(options, &here, &err) != UC_OK) {
         snprintf(text, size, "%.200s", err.text);
         return text;
     }
@@ -229,7 +202,7 @@ static const char *cannot_measure(const struct args *args,
         return NULL;
     difference =
         uc_environment_difference(&input->environment.environment, &here);
-    if (!difference)
+    if (difference == NULL)
         return NULL;
     snprintf(text, size, "this machine differs in %s", difference);
     return text;
@@ -255,25 +228,27 @@ static enum uc_status plan_measure_missing(const struct args *args,
     const char *why = cannot_measure(args, input, &options, text, sizeof text);
     enum uc_status status;
 
-    if (why && !input->profile)
+    if (why != NULL && input->profile == NULL)
         return uc_fail(err, UC_EFILE,
                        "%.64s is not there and cannot be measured (%s)",
                        input->profile_path, why);
-    if (why)
+    if (why != NULL) {
+        int64_t kernels = show_missing(list, count, args->quiet);
+
         return uc_fail(err, UC_EMISSING,
                        "%.64s lacks %" PRId64 " measurements of %.64s (%s)",
-                       input->profile_path,
-                       show_missing(list, count, args->quiet),
-                       input->network.name, why);
+                       input->profile_path, kernels, input->work.networks->name,
+                       why);
+    }
     uc_profile_close(input->profile);
     input->profile = NULL;
-    status = uc_bench_run(input->profile_path, input->operations,
-                          input->batches, input->operation_count,
+    status = uc_bench_run(input->profile_path, input->work.operations,
+                          input->work.batches, input->work.operation_count,
                           &args->planning.policy, &options, &summary, err);
-    if (!status)
+    if (status == UC_OK)
         status = uc_profile_open(input->profile_path, UC_PROFILE_READ,
                                  &input->profile, err);
-    if (status)
+    if (status != UC_OK)
         return status;
     measured.environment = summary.environment;
     return choose_environment(&measured, input, err);
@@ -285,12 +260,12 @@ static enum uc_status complete_profile(const struct args *args,
 {
     struct uc_work *list = NULL;
     size_t count = 0;
-    enum uc_status status =
-        uc_work_list(input->profile, input->environment.id, input->operations,
-                     input->batches, input->operation_count,
-                     &args->planning.policy, false, -1, &list, &count, err);
+    enum uc_status status = uc_work_list(
+        input->profile, input->environment.id, input->work.operations,
+        input->work.batches, input->work.operation_count,
+        &args->planning.policy, false, -1, &list, &count, err);
 
-    if (!status && count > 0)
+    if (status == UC_OK && count > 0)
         status = plan_measure_missing(args, input, list, count, err);
     free(list);
     return status;
@@ -311,15 +286,15 @@ static enum uc_status make_plans(const struct args *args,
 {
     struct uc_planning *planning = NULL;
     enum uc_status status =
-        uc_planning_start(&input->network, input->profile, &input->environment,
-                          &args->planning, &planning, err);
+        uc_planning_start(input->work.networks, input->profile,
+                          &input->environment, &args->planning, &planning, err);
 
-    if (!status && args->limit_bytes >= 0) {
+    if (status == UC_OK && args->limit_bytes >= 0) {
         status = uc_planning_reuse(planning, args->limit_bytes,
                                    &plans->list[plans->count], err);
         plans->count += status == UC_OK;
     }
-    if (!status && args->total_bytes >= 0) {
+    if (status == UC_OK && args->total_bytes >= 0) {
         status = uc_planning_divide(
             planning, args->total_bytes, args->mip_gap, args->time_limit_s,
             &plans->list[plans->count], &plans->proof, err);
@@ -327,22 +302,30 @@ static enum uc_status make_plans(const struct args *args,
         plans->divided = true;
     }
     uc_planning_free(planning);
-    return status ? uc_wrap(err, status, input->network.name) : UC_OK;
+    return status != UC_OK ? uc_wrap(err, status, input->work.networks->name)
+                           : UC_OK;
 }
 
+/** Printed first: a run that fails leaves the plan file as it was. */
 static enum uc_status deliver(const struct args *args,
                               const struct plans *plans, struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
-    for (size_t i = 0; i < plans->count && !status && args->output; i++)
-        status = uc_plan_write(args->output, &plans->list[i], err);
-    for (size_t i = 0; i < plans->count && !status && !args->quiet; i++) {
+    for (size_t i = 0; i < plans->count && status == UC_OK && !args->quiet;
+         i++) {
         if (i > 0)
             putchar('\n');
         status = uc_report_plan_table(stdout, &plans->list[i], err);
     }
-    if (!status && !args->quiet && plans->divided && plans->proof.time_ran_out)
+    if (status == UC_OK && args->output != NULL) {
+        status = command_flush(err);
+        if (status == UC_OK)
+            status =
+                uc_plans_write(args->output, plans->list, plans->count, err);
+    }
+    if (status == UC_OK && !args->quiet && plans->divided &&
+        plans->proof.time_ran_out)
         fprintf(stderr,
                 "time limit reached: the division may be %.3g%% slower than "
                 "the best\n",
@@ -358,20 +341,20 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     struct plans plans = { .count = 0 };
     enum uc_status status;
 
-    (void)count;
-    if (!args->profile)
+    if (args->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
     if (args->limit_bytes < 0 && args->total_bytes < 0)
         return uc_fail(err, UC_EINPUT,
                        "--workspace-limit or --total-workspace is needed");
-    status = read_network(args, operands[0], &input, err);
-    if (!status)
+    status =
+        uc_workload_read(operands, count, &args->overrides, &input.work, err);
+    if (status == UC_OK)
         status = open_profile(args, &input, err);
-    if (!status)
+    if (status == UC_OK)
         status = complete_profile(args, &input, err);
-    if (!status)
+    if (status == UC_OK)
         status = make_plans(args, &input, &plans, err);
-    if (!status)
+    if (status == UC_OK)
         status = deliver(args, &plans, err);
     for (size_t i = 0; i < plans.count; i++)
         uc_plan_free(&plans.list[i]);

@@ -103,6 +103,8 @@ static enum uc_status show_profile(const char *path, const struct args *args,
 static enum uc_status find(const char *name, char *path, size_t size,
                            struct uc_error *err)
 {
+    if (name[0] == '\0')
+        return uc_fail(err, UC_EINPUT, "the file's name is empty");
     if (access(name, F_OK) != 0 && strpbrk(name, "/.") == NULL)
         return uc_data_find(UC_DATA_PROFILE, name, path, size, err);
     if (strlen(name) >= size)

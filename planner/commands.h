@@ -1,6 +1,10 @@
 /**
  * @file commands.h
  * The commands of ucudnn-plan, one file each; commands.c lists them.
+ *
+ * Owner:   commands are constants.
+ * Errors:  a command returns an exit status, enum uc_status.
+ * Threads: none (a process runs one command).
  */
 #ifndef UC_PLANNER_COMMANDS_H
 #define UC_PLANNER_COMMANDS_H
@@ -17,6 +21,12 @@ extern const struct cmd cmd_show;
 
 /** The command of that name, or NULL. */
 const struct cmd *command_find(const char *name);
+
+/**
+ * Flush stdout and say whether all that was printed got there, for what must
+ * not happen otherwise; UC_EFILE.
+ */
+enum uc_status command_flush(struct uc_error *err);
 
 /** What `ucudnn-plan --help` prints, on stdout. */
 void command_overview(void);

@@ -2,6 +2,8 @@
 
 #include "planner/data.h"
 
+#include "common/array.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -114,7 +116,7 @@ enum uc_status uc_data_find(enum uc_data_kind kind, const char *name,
     enum uc_status status;
 
     if (name[0] == '\0')
-        return uc_fail(err, UC_EFILE, "the %s's name is empty",
+        return uc_fail(err, UC_EINPUT, "the %s's name is empty",
                        kinds[kind].word);
     if (is_path(kind, name)) {
         if (strlen(name) >= size)
@@ -143,29 +145,22 @@ static int by_name(const void *a, const void *b)
 static enum uc_status read_names(DIR *dir, const char *suffix, char ***names,
                                  size_t *count, struct uc_error *err)
 {
-    char **list = NULL;
-    size_t used = 0, room = 0;
+    void *list = NULL;
+    char **name;
+    size_t used = 0;
 
     for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         if (entry->d_name[0] == '.' || !ends_with(entry->d_name, suffix))
             continue;
-        if (used == room) {
-            size_t more = room > 0 ? 2 * room : 16;
-            char **grown = realloc(list, more * sizeof *list);
-
-            if (grown == NULL)
-                goto no_memory;
-            list = grown;
-            room = more;
-        }
-        list[used] =
-            strndup(entry->d_name, strlen(entry->d_name) - strlen(suffix));
-        if (list[used] == NULL)
+        name = uc_array_append(&list, &used, sizeof *name);
+        if (name == NULL)
             goto no_memory;
-        used++;
+        *name = strndup(entry->d_name, strlen(entry->d_name) - strlen(suffix));
+        if (*name == NULL)
+            goto no_memory;
     }
     if (used > 0)
-        qsort(list, used, sizeof *list, by_name);
+        qsort(list, used, sizeof *name, by_name);
     *names = list;
     *count = used;
     return UC_OK;

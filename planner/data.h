@@ -7,6 +7,7 @@
  * holds networks/NAME.json and profiles/NAME.profile.
  *
  * Errors:  UC_EFILE; a name that finds nothing says what there is.
+ *          UC_EINPUT: an empty name.
  * Threads: no hidden state.
  */
 #ifndef UC_PLANNER_DATA_H

@@ -2,6 +2,7 @@
 
 #include "planner/desirable.h"
 
+#include "common/array.h"
 #include "planner/sweep.h"
 
 #include <stdlib.h>
@@ -17,44 +18,33 @@ struct draft {
 
 struct drafts {
     struct draft *list;
-    size_t count, room;
+    size_t count;
     struct uc_piece *runs;
-    size_t run_count, run_room;
+    size_t run_count;
 };
-
-static bool grow(void **array, size_t *room, size_t need, size_t size)
-{
-    size_t more = *room ? *room : 32;
-    void *bigger;
-
-    if (need <= *room)
-        return true;
-    while (more < need)
-        more *= 2;
-    bigger = realloc(*array, more * size);
-    if (!bigger)
-        return false;
-    *array = bigger;
-    *room = more;
-    return true;
-}
 
 /** Append a configuration; its runs are copied. */
 static bool append(struct drafts *drafts, struct draft draft,
                    const struct uc_piece *runs)
 {
-    size_t run_count = drafts->run_count + draft.run_count;
+    void *list = drafts->list, *all_runs = drafts->runs;
+    struct draft *added;
 
-    if (!grow((void **)&drafts->list, &drafts->room, drafts->count + 1,
-              sizeof *drafts->list) ||
-        !grow((void **)&drafts->runs, &drafts->run_room, run_count,
-              sizeof *drafts->runs))
-        return false;
     draft.run = drafts->run_count;
-    for (size_t i = 0; i < draft.run_count; i++)
-        drafts->runs[draft.run + i] = runs[i];
-    drafts->run_count = run_count;
-    drafts->list[drafts->count++] = draft;
+    for (size_t i = 0; i < draft.run_count; i++) {
+        struct uc_piece *run =
+            uc_array_append(&all_runs, &drafts->run_count, sizeof *run);
+
+        if (run == NULL)
+            return false;
+        drafts->runs = all_runs;
+        *run = runs[i];
+    }
+    added = uc_array_append(&list, &drafts->count, sizeof *added);
+    if (added == NULL)
+        return false;
+    drafts->list = list;
+    *added = draft;
     return true;
 }
 
@@ -205,7 +195,7 @@ static enum uc_status publish(const struct drafts *drafts,
         run_count += drafts->list[i].run_count;
     set->list =
         malloc(drafts->count * sizeof *set->list + run_count * sizeof *runs);
-    if (!set->list)
+    if (set->list == NULL)
         return uc_no_memory(err);
     set->count = drafts->count;
     runs = (struct uc_piece *)(set->list + set->count);
@@ -226,38 +216,73 @@ static enum uc_status publish(const struct drafts *drafts,
     return UC_OK;
 }
 
+static void drafts_free(struct drafts *drafts)
+{
+    free(drafts->list);
+    free(drafts->runs);
+    *drafts = (struct drafts){ 0 };
+}
+
+/** One sweep into *drafts, which is empty. */
+static enum uc_status draw_up(const struct uc_candidates *candidates,
+                              int64_t max_pieces, bool keep_undivided,
+                              struct drafts *drafts, struct uc_error *err)
+{
+    struct uc_sweep sweep;
+    enum uc_status status = uc_sweep_start(&sweep, candidates, max_pieces, err);
+
+    if (status != UC_OK)
+        return status;
+    if (!sweep_all(&sweep, keep_undivided, drafts))
+        status = uc_no_memory(err);
+    uc_sweep_end(&sweep);
+    return status;
+}
+
+static bool within_cap(const struct drafts *drafts, int64_t max_pieces)
+{
+    for (size_t i = 0; i < drafts->count; i++)
+        if (drafts->list[i].pieces > max_pieces)
+            return false;
+    return true;
+}
+
+/**
+ * Capped sweeps take `cap` times as long, so the one without a cap comes
+ * first: when what it finds is within the cap, nothing else could beat it.
+ */
 enum uc_status uc_desirable_build(const struct uc_candidates *candidates,
                                   const struct uc_desirable_options *options,
                                   struct uc_desirable *set,
                                   struct uc_error *err)
 {
+    bool keep_undivided = options->min_gain > 0;
     struct drafts drafts = { 0 };
-    struct uc_sweep sweep;
     struct uc_desirable result = { NULL, 0 };
-    enum uc_status status;
+    enum uc_status status =
+        draw_up(candidates, options->max_pieces == 1 ? 1 : 0, keep_undivided,
+                &drafts, err);
 
-    status = uc_sweep_start(&sweep, candidates, options->max_pieces, err);
-    if (status)
-        return status;
-    if (!sweep_all(&sweep, options->min_gain > 0, &drafts)) {
-        status = uc_no_memory(err);
-        goto out;
+    if (status == UC_OK && options->max_pieces > 1 &&
+        !within_cap(&drafts, options->max_pieces)) {
+        drafts_free(&drafts);
+        status = draw_up(candidates, options->max_pieces, keep_undivided,
+                         &drafts, err);
     }
-    if (options->min_gain > 0 && drafts.count > 0)
-        filter(&drafts, options->min_gain);
-    status = publish(&drafts, &result, err);
-    if (!status)
+    if (status == UC_OK) {
+        if (options->min_gain > 0 && drafts.count > 0)
+            filter(&drafts, options->min_gain);
+        status = publish(&drafts, &result, err);
+    }
+    if (status == UC_OK)
         *set = result;
-out:
-    free(drafts.list);
-    free(drafts.runs);
-    uc_sweep_end(&sweep);
+    drafts_free(&drafts);
     return status;
 }
 
 void uc_desirable_free(struct uc_desirable *set)
 {
-    if (!set)
+    if (set == NULL)
         return;
     free(set->list);
     *set = (struct uc_desirable){ NULL, 0 };
@@ -276,5 +301,5 @@ const struct uc_configuration *uc_desirable_within(
         else
             high = middle;
     }
-    return low ? &set->list[low - 1] : NULL;
+    return low > 0 ? &set->list[low - 1] : NULL;
 }

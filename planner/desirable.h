@@ -12,7 +12,8 @@
  *
  * Units:   *_bytes are bytes, *_ns nanoseconds, sizes count images.
  * Owner:   a set borrows nothing; free it with uc_desirable_free().
- * Errors:  UC_EINTERNAL (no memory); outputs are untouched on failure.
+ * Errors:  UC_EINPUT (a batch or a cap that would take more than 1 GiB),
+ *          UC_EINTERNAL (no memory); outputs are untouched on failure.
  *          An empty set is no error: nothing adds up to the batch.
  *          A configuration of 2^62-1 ns or more (146 years) does not exist.
  * Threads: no hidden state.

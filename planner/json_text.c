@@ -2,6 +2,8 @@
 
 #include "planner/json_text.h"
 
+#include "common/text.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -70,43 +72,13 @@ static bool is_key(const struct scanner *s)
     return next_token(&ahead) == TOKEN_COLON;
 }
 
-/** Bytes of the UTF-8 sequence at `p`; 0 when it is none. */
-static size_t utf8_bytes(const unsigned char *p, size_t room)
-{
-    unsigned char low = 0x80, high = 0xbf; /* range of the second byte */
-    size_t bytes;
-
-    if (p[0] < 0x80)
-        return 1;
-    if (p[0] >= 0xc2 && p[0] <= 0xdf)
-        bytes = 2;
-    else if (p[0] >= 0xe0 && p[0] <= 0xef)
-        bytes = 3;
-    else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-        bytes = 4;
-    else
-        return 0;
-    if (p[0] == 0xe0)
-        low = 0xa0; /* overlong */
-    else if (p[0] == 0xed)
-        high = 0x9f; /* surrogates */
-    else if (p[0] == 0xf0)
-        low = 0x90; /* overlong */
-    else if (p[0] == 0xf4)
-        high = 0x8f; /* over U+10FFFF */
-    if (room < bytes || p[1] < low || p[1] > high)
-        return 0;
-    for (size_t i = 2; i < bytes; i++)
-        if (p[i] < 0x80 || p[i] > 0xbf)
-            return 0;
-    return bytes;
-}
-
 static const char *encoding_fault(const char *text, size_t length,
                                   size_t *offset)
 {
     for (size_t at = 0, bytes; at < length; at += bytes) {
-        bytes = utf8_bytes((const unsigned char *)text + at, length - at);
+        uint32_t point;
+
+        bytes = uc_text_decode(text + at, length - at, &point);
         if (bytes == 0 || text[at] == '\0') {
             *offset = at;
             return bytes == 0 ? "not valid UTF-8" : "NUL byte";

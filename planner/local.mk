@@ -21,7 +21,8 @@ libuc_planner_a_SOURCES = \
 	planner/table.c planner/table.h \
 	planner/timing.c planner/timing.h \
 	planner/work.c planner/work.h \
-	planner/worker.h
+	planner/worker.h \
+	planner/workload.c planner/workload.h
 # Desirable sets, WR and WD, and plans made of them.
 libuc_planner_a_SOURCES += \
 	planner/candidates.c planner/candidates.h \

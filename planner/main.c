@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "common/text.h"
 #include "planner/commands.h"
 
 #include <errno.h>
@@ -13,13 +14,12 @@
 typedef void signal_handler(int);
 
 /** "ucudnn-plan COMMAND: text" on stderr, one line whatever the text holds. */
-static void print_error(const char *command, const char *text)
+static void print_error(const char *command, char *text)
 {
     fprintf(stderr, "ucudnn-plan%s%s: ", command != NULL ? " " : "",
             command != NULL ? command : "");
-    for (; *text != '\0'; text++)
-        putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
-    putc('\n', stderr);
+    uc_text_make_line(text);
+    fprintf(stderr, "%s\n", text);
 }
 
 /**
@@ -35,12 +35,24 @@ static void guard_descriptors(void)
             (void)open("/dev/null", modes[fd]);
 }
 
+/** What SIGPIPE did before main() had it ignored. */
+static signal_handler *sigpipe;
+
 /**
- * Flush and close stdout. A reader that went away ends us by SIGPIPE, as if
- * the signal had never been ignored, unless our parent ignores it too.
+ * A reader that went away ends us by SIGPIPE, as if the signal had never
+ * been ignored, unless our parent ignores it too.
  */
-static enum uc_status finish_output(signal_handler *sigpipe,
-                                    struct uc_error *err)
+static enum uc_status output_failed(int cause, struct uc_error *err)
+{
+    if (cause == EPIPE && sigpipe == SIG_DFL) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    return uc_fail(err, UC_EFILE, "standard output: %s",
+                   cause != 0 ? strerror(cause) : "write error");
+}
+
+enum uc_status command_flush(struct uc_error *err)
 {
     int failed = ferror(stdout), cause = 0;
 
@@ -48,18 +60,17 @@ static enum uc_status finish_output(signal_handler *sigpipe,
         failed = 1;
         cause = errno;
     }
-    if (fclose(stdout) != 0 && !failed && errno != EBADF) {
-        failed = 1;
-        cause = errno;
-    }
-    if (!failed)
-        return UC_OK;
-    if (cause == EPIPE && sigpipe == SIG_DFL) {
-        signal(SIGPIPE, SIG_DFL);
-        raise(SIGPIPE);
-    }
-    return uc_fail(err, UC_EFILE, "standard output: %s",
-                   cause != 0 ? strerror(cause) : "write error");
+    return failed ? output_failed(cause, err) : UC_OK;
+}
+
+/** Flush and close stdout. */
+static enum uc_status finish_output(struct uc_error *err)
+{
+    enum uc_status status = command_flush(err);
+
+    if (fclose(stdout) != 0 && status == UC_OK && errno != EBADF)
+        status = output_failed(errno, err);
+    return status;
 }
 
 static enum uc_status run_command(const struct cmd *cmd, int argc, char **argv,
@@ -109,7 +120,6 @@ int main(int argc, char **argv)
     struct uc_error err = { .status = UC_OK };
     const struct cmd *cmd = argc > 1 ? command_find(argv[1]) : NULL;
     const char *name = cmd != NULL ? cmd->name : NULL;
-    signal_handler *sigpipe;
     enum uc_status status, written;
 
     guard_descriptors();
@@ -124,7 +134,7 @@ int main(int argc, char **argv)
         status = run_global(argc, argv, &err);
     if (status != UC_OK && err.text[0] != '\0')
         print_error(name, err.text);
-    written = finish_output(sigpipe, &err);
+    written = finish_output(&err);
     if (written != UC_OK && status == UC_OK) {
         print_error(name, err.text);
         status = written;

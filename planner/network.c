@@ -245,7 +245,7 @@ static enum uc_status read_all(int fd, const char *path, char **text,
             continue;
         if (got < 0) {
             free(buffer);
-            return uc_fail(err, UC_EFILE, "%s: %s", path, strerror(errno));
+            return uc_fail(err, UC_EFILE, "%.256s: %s", path, strerror(errno));
         }
         used += (size_t)got;
     }
@@ -264,7 +264,7 @@ enum uc_status uc_network_read(const char *path,
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
-        return uc_fail(err, UC_EFILE, "%s: %s", path, strerror(errno));
+        return uc_fail(err, UC_EFILE, "%.256s: %s", path, strerror(errno));
     status = read_all(fd, path, &text, &length, err);
     close(fd);
     if (status == UC_OK)

@@ -237,10 +237,10 @@ static void settle_types(bool dtype_given, bool math_given, int *dtype,
                          int *math)
 {
     if (dtype_given && !math_given)
-        *math = (int)uc_dtype_math((enum uc_dtype) * dtype);
+        *math = (int)uc_dtype_math((enum uc_dtype)(*dtype));
     else if (math_given && !dtype_given &&
              !(*math == UC_MATH_FMA && *dtype == UC_FP64))
-        *dtype = (int)uc_math_dtype((enum uc_math) * math);
+        *dtype = (int)uc_math_dtype((enum uc_math)(*math));
 }
 
 enum uc_status uc_layer_spec_read(const struct uc_network_reader *reader,

@@ -2,6 +2,7 @@
 
 #include "planner/network_reader.h"
 
+#include "common/text.h"
 #include "planner/json_text.h"
 
 #include <inttypes.h>
@@ -9,32 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Control characters, C1 included, would upset a terminal. */
-static bool has_control(const char *text)
-{
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++)
-        if (*p < 0x20 || *p == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0))
-            return true;
-    return false;
-}
-
 const char *uc_network_text_fault(const char *text, size_t size)
 {
     if (text[0] == '\0')
         return "is empty";
-    if (has_control(text))
-        return "has control characters";
+    if (!uc_text_is_line(text, strlen(text)))
+        return "has control characters or line breaks";
     return strlen(text) < size ? NULL : "is too long";
-}
-
-/** Replaces what has_control() finds. */
-static void make_printable(char *text)
-{
-    for (unsigned char *p = (unsigned char *)text; *p != '\0'; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = '?';
-        else if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-            p[0] = p[1] = '?';
 }
 
 __attribute__((format(printf, 3, 0))) static enum uc_status vfault(
@@ -54,7 +36,7 @@ __attribute__((format(printf, 3, 0))) static enum uc_status vfault(
             : reader->section[0] != '\0' ? ": "
                                          : "",
             reason);
-    make_printable(reader->err->text);
+    uc_text_make_line(reader->err->text);
     return UC_EINPUT;
 }
 

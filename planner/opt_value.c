@@ -129,7 +129,11 @@ static enum uc_status parse_seconds(const char *text, void *out,
             value *= 3600;
         else if (strcmp(unit, "s") != 0 && *unit != '\0')
             value = 0;
-        if (value > 0 && value <= most) {
+        if (value > most)
+            return uc_fail(err, UC_EINPUT,
+                           "\"%.64s\" is too large (at most %.0f seconds)",
+                           text, most);
+        if (value > 0) {
             *(double *)out = value;
             return UC_OK;
         }

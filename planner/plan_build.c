@@ -13,7 +13,7 @@
 
 void uc_planning_free(struct uc_planning *planning)
 {
-    if (!planning)
+    if (planning == NULL)
         return;
     for (size_t i = 0; i < planning->problem_count; i++) {
         free(planning->problems[i].rows);
@@ -50,7 +50,7 @@ static enum uc_status build_sets(const struct uc_planning *planning,
         uc_desirable_build(&rows->candidates, &divided, &problem->set, err);
     char reason[UC_CANDIDATE_REASON];
 
-    if (status)
+    if (status != UC_OK)
         return status;
     if (problem->set.count == 0) {
         uc_candidate_reason(&rows->counts, reason);
@@ -70,12 +70,12 @@ static enum uc_status load_problem(const struct uc_planning *planning,
     enum uc_status status = uc_profile_load(profile, env, &problem->problem,
                                             &problem->rows, &count, err);
 
-    if (!status)
+    if (status == UC_OK)
         status = uc_candidate_rows_build(
             &problem->problem, planning->network->batch,
             &planning->options.policy, &planning->options.filter, problem->rows,
             count, &candidates, err);
-    if (!status)
+    if (status == UC_OK)
         status = build_sets(planning, &candidates, problem, err);
     uc_candidate_rows_free(&candidates);
     return status;
@@ -98,18 +98,18 @@ static enum uc_status load_all(struct uc_planning *planning,
 {
     planning->problems = calloc(count + 1, sizeof *planning->problems);
     planning->operations = calloc(count + 1, sizeof *planning->operations);
-    if (!planning->problems || !planning->operations)
+    if (planning->problems == NULL || planning->operations == NULL)
         return uc_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         struct uc_planning_problem *problem =
             find_problem(planning, &list[i].problem);
         enum uc_status status;
 
-        if (!problem) {
+        if (problem == NULL) {
             problem = &planning->problems[planning->problem_count++];
             problem->problem = list[i].problem;
             status = load_problem(planning, profile, env, problem, err);
-            if (status)
+            if (status != UC_OK)
                 return wrap_operation(err, status, list[i].layer,
                                       list[i].problem.operation);
         }
@@ -130,16 +130,16 @@ enum uc_status uc_planning_start(
     size_t count;
     enum uc_status status;
 
-    if (!planning)
+    if (planning == NULL)
         return uc_no_memory(err);
     planning->network = network;
     planning->environment = environment->environment;
     planning->options = *options;
     status = uc_network_operations(network, &list, &count, err);
-    if (!status)
+    if (status == UC_OK)
         status = load_all(planning, profile, environment->id, list, count, err);
     free(list);
-    if (status) {
+    if (status != UC_OK) {
         uc_planning_free(planning);
         return status;
     }
@@ -156,7 +156,7 @@ enum uc_status uc_planning_begin(const struct uc_planning *planning,
 
     memset(plan, 0, sizeof *plan);
     plan->operations = calloc(room + 1, sizeof *plan->operations);
-    if (!plan->operations)
+    if (plan->operations == NULL)
         return uc_no_memory(err);
     snprintf(plan->network, sizeof plan->network, "%s",
              planning->network->name);
@@ -198,7 +198,7 @@ enum uc_status uc_planning_append(const struct uc_planning_operation *operation,
     struct uc_plan_operation *row = &plan->operations[plan->operation_count];
 
     row->pieces = calloc(chosen->run_count, sizeof *row->pieces);
-    if (!row->pieces)
+    if (row->pieces == NULL)
         return uc_no_memory(err);
     plan->operation_count++;
     snprintf(row->layer, sizeof row->layer, "%s", operation->layer->name);
@@ -207,9 +207,9 @@ enum uc_status uc_planning_append(const struct uc_planning_operation *operation,
     row->problem = problem->problem;
     row->workspace_bytes = chosen->workspace_bytes;
     row->time_ns = chosen->time_ns;
-    row->undivided_ns = undivided ? undivided->time_ns : -1;
+    row->undivided_ns = undivided != NULL ? undivided->time_ns : -1;
     row->unlimited_ns =
-        whole->count ? whole->list[whole->count - 1].time_ns : -1;
+        whole->count > 0 ? whole->list[whole->count - 1].time_ns : -1;
     row->piece_count = chosen->run_count;
     for (size_t i = 0; i < chosen->run_count; i++)
         row->pieces[i] = piece_of(problem, &chosen->runs[i]);
@@ -231,8 +231,8 @@ static const struct uc_configuration *choose(
     double min_gain = planning->options.min_gain;
 
     *undivided = uc_desirable_within(&problem->undivided, limit_bytes);
-    if (chosen && chosen->pieces > 1 && *undivided && min_gain > 0 &&
-        !uc_configuration_gains(chosen, *undivided, min_gain))
+    if (chosen != NULL && chosen->pieces > 1 && *undivided != NULL &&
+        min_gain > 0 && !uc_configuration_gains(chosen, *undivided, min_gain))
         return *undivided;
     return chosen;
 }
@@ -262,19 +262,19 @@ enum uc_status uc_planning_reuse(const struct uc_planning *planning,
         uc_planning_begin(planning, UC_PLAN_WR, limit_bytes,
                           planning->operation_count, &plan, err);
 
-    for (size_t i = 0; i < planning->operation_count && !status; i++) {
+    for (size_t i = 0; i < planning->operation_count && status == UC_OK; i++) {
         const struct uc_planning_operation *op = &planning->operations[i];
         const struct uc_configuration *undivided,
             *chosen = choose(planning, op->of, limit_bytes, &undivided);
 
-        if (chosen)
+        if (chosen != NULL)
             status = uc_planning_append(op, planning->network->batch,
                                         op->layer->repeat, chosen, undivided,
                                         &plan, err);
         else
             status = does_not_fit(op, limit_bytes, err);
     }
-    if (status) {
+    if (status != UC_OK) {
         uc_plan_free(&plan);
         return status;
     }

@@ -57,7 +57,9 @@ struct uc_planning_proof {
 
 /**
  * WD: all operations and their repeats share `total_bytes`. A repeat whose
- * copies are not all alike becomes several operations of the plan.
+ * copies are not all alike becomes several operations of the plan. What the
+ * plan is compared with, the undivided division, is solved to a gap of 1e-4
+ * or `mip_gap`, whichever is less; `time_limit_s` (<= 0: none) is for both.
  */
 enum uc_status uc_planning_divide(const struct uc_planning *planning,
                                   int64_t total_bytes, double mip_gap,

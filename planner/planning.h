@@ -1,6 +1,12 @@
 /**
  * @file planning.h
  * What plan_build.c prepares and plan_divide.c uses as well.
+ *
+ * Units:   *_bytes are bytes, batches count images.
+ * Owner:   as plan_build.h says; uc_planning_free() frees all of a planning.
+ *          A plan begun is freed with uc_plan_free(), also after a failure.
+ * Errors:  UC_EINTERNAL (no memory).
+ * Threads: as plan_build.h.
  */
 #ifndef UC_PLANNER_PLANNING_H
 #define UC_PLANNER_PLANNING_H

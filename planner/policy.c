@@ -17,7 +17,8 @@ static const char *const names[] = {
     [UC_POLICY_ALL] = "all",
 };
 
-/** Digits up to `end`; 0 when there are none, others, or too many. */
+/** Digits up to `end`; 0 when there are none or others, at most one over the
+ * largest size. */
 static int64_t parse_size(const char *text, const char *end)
 {
     int64_t size = 0;
@@ -29,7 +30,7 @@ static int64_t parse_size(const char *text, const char *end)
             return 0;
         size = size * 10 + (*text - '0');
         if (size > max_size)
-            return 0;
+            size = max_size + 1;
     }
     return size;
 }
@@ -64,6 +65,11 @@ static enum uc_status parse_list(const char *text, struct uc_policy *policy,
                            "policy \"%.64s\" is none of undivided, "
                            "power-of-two, all, or sizes such as 16,32,64",
                            text);
+        if (size > max_size)
+            return uc_fail(err, UC_EINPUT,
+                           "policy size %.*s is too large (at most %" PRId64
+                           ")",
+                           end - at < 64 ? (int)(end - at) : 64, at, max_size);
         if (parsed.list_count == UC_POLICY_SIZES)
             return uc_fail(err, UC_EINPUT, "policy has more than %d sizes",
                            (int)UC_POLICY_SIZES);

@@ -6,7 +6,8 @@
  * (layer names) are UTF-8.
  *
  * Owner:   borrows everything.
- * Errors:  UC_EINTERNAL (memory); write errors stay in the FILE.
+ * Errors:  UC_EINTERNAL (memory), and the profile's, which come before
+ *          anything is printed; write errors stay in the FILE.
  * Threads: no hidden state.
  */
 #ifndef UC_PLANNER_REPORT_H

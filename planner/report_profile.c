@@ -5,58 +5,81 @@
 
 #include <stdlib.h>
 
-static enum uc_status print_problems(FILE *out, struct uc_profile *profile,
-                                     int64_t env, struct uc_error *err)
-{
-    int64_t operations[UC_OPERATIONS] = { 0 }, maths[UC_MATHS] = { 0 };
-    struct uc_problem *problems = NULL;
-    size_t count;
-    const char *separator = "";
-    enum uc_status status;
+/** What is printed of an environment: read before anything is printed. */
+struct summary {
+    struct uc_profile_environment environment;
+    size_t problems;
+    int64_t operations[UC_OPERATIONS], maths[UC_MATHS]; /**< of problems */
+    int64_t outcomes[UC_OUTCOMES];
+};
 
-    status = uc_profile_problems(profile, env, &problems, &count, err);
+static enum uc_status read_problems(struct uc_profile *profile,
+                                    struct summary *summary,
+                                    struct uc_error *err)
+{
+    struct uc_problem *problems = NULL;
+    enum uc_status status = uc_profile_problems(
+        profile, summary->environment.id, &problems, &summary->problems, err);
+
     if (status != UC_OK)
         return status;
-    for (size_t i = 0; i < count; i++) {
-        operations[problems[i].operation]++;
-        maths[problems[i].math]++;
+    for (size_t i = 0; i < summary->problems; i++) {
+        summary->operations[problems[i].operation]++;
+        summary->maths[problems[i].math]++;
     }
     free(problems);
-    fprintf(out, "problems      %zu", count);
+    return UC_OK;
+}
+
+static enum uc_status read_summary(struct uc_profile *profile,
+                                   struct summary *summary,
+                                   struct uc_error *err)
+{
+    enum uc_status status =
+        uc_profile_count(profile, &summary->environment, err);
+
+    if (status == UC_OK)
+        status = read_problems(profile, summary, err);
+    if (status == UC_OK)
+        status = uc_profile_outcomes(profile, summary->environment.id,
+                                     summary->outcomes, err);
+    return status;
+}
+
+static void print_problems(FILE *out, const struct summary *summary)
+{
+    const char *separator = "; ";
+
+    fprintf(out, "problems      %zu", summary->problems);
     for (int i = 0; i < UC_OPERATIONS; i++)
-        fprintf(out, "%s %lld %s", i == 0 ? ":" : ",", (long long)operations[i],
+        fprintf(out, "%s %lld %s", i == 0 ? ":" : ",",
+                (long long)summary->operations[i],
                 uc_operation_name((enum uc_operation)i));
-    fputs(count > 0 ? "; " : "", out);
     for (int i = 0; i < UC_MATHS; i++) {
-        if (maths[i] == 0)
+        if (summary->maths[i] == 0)
             continue;
-        fprintf(out, "%s%lld %s", separator, (long long)maths[i],
+        fprintf(out, "%s%lld %s", separator, (long long)summary->maths[i],
                 uc_math_name((enum uc_math)i));
         separator = ", ";
     }
     putc('\n', out);
-    return UC_OK;
 }
 
-static enum uc_status print_outcomes(FILE *out, struct uc_profile *profile,
-                                     int64_t env, struct uc_error *err)
+static enum uc_status print_outcomes(FILE *out, const struct summary *summary,
+                                     struct uc_error *err)
 {
-    int64_t counts[UC_OUTCOMES];
     struct uc_table table;
     enum uc_status status;
 
-    status = uc_profile_outcomes(profile, env, counts, err);
-    if (status != UC_OK)
-        return status;
     uc_table_init(&table, "llr");
     for (int i = 0; i < UC_OUTCOMES; i++) {
         char text[UC_REPORT_TEXT];
 
-        if (counts[i] == 0)
+        if (summary->outcomes[i] == 0)
             continue;
         uc_table_add(&table, "");
         uc_table_add(&table, uc_outcome_name((enum uc_outcome)i));
-        snprintf(text, sizeof text, "%lld", (long long)counts[i]);
+        snprintf(text, sizeof text, "%lld", (long long)summary->outcomes[i]);
         uc_table_add(&table, text);
     }
     status = uc_table_print(&table, out, err);
@@ -64,16 +87,12 @@ static enum uc_status print_outcomes(FILE *out, struct uc_profile *profile,
     return status;
 }
 
-static enum uc_status print_environment(FILE *out, struct uc_profile *profile,
-                                        struct uc_profile_environment *entry,
-                                        struct uc_error *err)
+static enum uc_status print_summary(FILE *out, const struct summary *summary,
+                                    struct uc_error *err)
 {
+    const struct uc_profile_environment *entry = &summary->environment;
     char line[UC_REPORT_LINE], first[UC_REPORT_TEXT], last[UC_REPORT_TEXT];
-    enum uc_status status;
 
-    status = uc_profile_count(profile, entry, err);
-    if (status != UC_OK)
-        return status;
     uc_report_device(&entry->environment.device, line);
     fprintf(out, "device        %s\n", line);
     uc_report_versions(&entry->environment.versions, line);
@@ -83,28 +102,53 @@ static enum uc_status print_environment(FILE *out, struct uc_profile *profile,
         uc_report_date(entry->last_at, last);
         fprintf(out, "dates         %s to %s UTC\n", first, last);
     }
-    status = print_problems(out, profile, entry->id, err);
+    print_problems(out, summary);
+    fprintf(out, "measurements  %lld\n", (long long)entry->measurements);
+    return print_outcomes(out, summary, err);
+}
+
+static enum uc_status read_all(struct uc_profile *profile,
+                               struct summary **summaries, size_t *count,
+                               struct uc_error *err)
+{
+    struct uc_profile_environment *list = NULL;
+    struct summary *made = NULL;
+    size_t used = 0;
+    enum uc_status status = uc_profile_environments(profile, &list, &used, err);
+
     if (status != UC_OK)
         return status;
-    fprintf(out, "measurements  %lld\n", (long long)entry->measurements);
-    return print_outcomes(out, profile, entry->id, err);
+    made = calloc(used + 1, sizeof *made);
+    if (made == NULL)
+        status = uc_no_memory(err);
+    for (size_t i = 0; i < used && status == UC_OK; i++) {
+        made[i].environment = list[i];
+        status = read_summary(profile, &made[i], err);
+    }
+    free(list);
+    if (status != UC_OK) {
+        free(made);
+        return status;
+    }
+    *summaries = made;
+    *count = used;
+    return UC_OK;
 }
 
 enum uc_status uc_report_profile_table(FILE *out, struct uc_profile *profile,
                                        struct uc_error *err)
 {
-    struct uc_profile_environment *list = NULL;
+    struct summary *summaries = NULL;
     size_t count = 0;
-    enum uc_status status;
+    enum uc_status status = read_all(profile, &summaries, &count, err);
 
-    status = uc_profile_environments(profile, &list, &count, err);
     if (status == UC_OK && count == 0)
         fputs("no measurements yet\n", out);
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         if (i > 0)
             putc('\n', out);
-        status = print_environment(out, profile, &list[i], err);
+        status = print_summary(out, &summaries[i], err);
     }
-    free(list);
+    free(summaries);
     return status;
 }

@@ -1,7 +1,8 @@
 #include "config.h"
 
-#include "common/bytes.h"
 #include "planner/report.h"
+
+#include "common/bytes.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,9 @@
 
 #include "planner/sweep.h"
 
+#include "common/bytes.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 
 static size_t width(const struct uc_sweep *sweep)
@@ -47,18 +50,46 @@ static size_t gather(struct uc_sweep_item *items, const struct uc_micro *rows,
     return kept;
 }
 
+static size_t cell_count(const struct uc_sweep *sweep)
+{
+    return ((size_t)sweep->layers + sweep->capped) * width(sweep);
+}
+
 static struct uc_sweep_cell *cells_new(const struct uc_sweep *sweep)
 {
-    size_t layers = (size_t)sweep->layers + sweep->capped;
-    size_t count = layers * width(sweep);
-    struct uc_sweep_cell *cells;
+    size_t count = cell_count(sweep);
+    struct uc_sweep_cell *cells = malloc(count * sizeof *cells);
 
-    if (count > SIZE_MAX / sizeof *cells)
-        return NULL;
-    cells = malloc(count * sizeof *cells);
-    for (size_t i = 0; cells && i < count; i++)
+    for (size_t i = 0; cells != NULL && i < count; i++)
         cells[i] = (struct uc_sweep_cell){ UC_SWEEP_NEVER, 0, -1 };
     return cells;
+}
+
+/** Sweeps that take more memory than a planner should are refused. */
+static enum uc_status check_room(const struct uc_sweep *sweep,
+                                 struct uc_error *err)
+{
+    const int64_t most = INT64_C(1) << 30;
+    int64_t bytes =
+        (int64_t)sizeof(struct uc_sweep_cell) * (sweep->same ? 1 : 2);
+    char text[UC_BYTES_TEXT], limit[UC_BYTES_TEXT];
+
+    if (__builtin_mul_overflow(bytes, cell_count(sweep), &bytes))
+        bytes = INT64_MAX;
+    if (bytes <= most)
+        return UC_OK;
+    uc_bytes_print(bytes, text);
+    uc_bytes_print(most, limit);
+    if (!sweep->capped)
+        return uc_fail(err, UC_EINPUT,
+                       "batch %" PRId32 " is too large to be divided: that "
+                       "takes %s of memory, over %s",
+                       sweep->batch, text, limit);
+    return uc_fail(err, UC_EINPUT,
+                   "a cap of %" PRId32 " pieces at batch %" PRId32
+                   " takes %s of "
+                   "memory, over %s",
+                   sweep->layers, sweep->batch, text, limit);
 }
 
 enum uc_status uc_sweep_start(struct uc_sweep *out,
@@ -66,17 +97,24 @@ enum uc_status uc_sweep_start(struct uc_sweep *out,
                               int64_t max_pieces, struct uc_error *err)
 {
     struct uc_sweep sweep = { .candidates = candidates };
+    enum uc_status status;
     size_t rows;
 
     sweep.same = candidates->first == candidates->rest &&
                  candidates->first_count == candidates->rest_count;
-    if (candidates->batch >= INT32_MAX ||
-        candidates->first_count >= INT32_MAX / 2 ||
+    if (candidates->batch >= INT32_MAX)
+        return uc_fail(err, UC_EINPUT,
+                       "batch %" PRId64 " is too large to be divided",
+                       candidates->batch);
+    if (candidates->first_count >= INT32_MAX / 2 ||
         candidates->rest_count >= INT32_MAX / 2)
-        return uc_no_memory(err);
+        return uc_fail(err, UC_EINPUT, "too many measurements");
     sweep.batch = (int32_t)candidates->batch;
     sweep.capped = max_pieces > 0 && max_pieces < candidates->batch;
     sweep.layers = sweep.capped ? (int32_t)max_pieces : 1;
+    status = check_room(&sweep, err);
+    if (status != UC_OK)
+        return status;
 
     rows = candidates->rest_count + (sweep.same ? 0 : candidates->first_count);
     sweep.items = malloc((rows + 1) * sizeof *sweep.items);
@@ -85,8 +123,8 @@ enum uc_status uc_sweep_start(struct uc_sweep *out,
     sweep.runs = malloc((rows + 1) * sizeof *sweep.runs);
     sweep.rest = cells_new(&sweep);
     sweep.first = sweep.same ? sweep.rest : cells_new(&sweep);
-    if (!sweep.items || !sweep.counts || !sweep.touched || !sweep.runs ||
-        !sweep.rest || !sweep.first) {
+    if (sweep.items == NULL || sweep.counts == NULL || sweep.touched == NULL ||
+        sweep.runs == NULL || sweep.rest == NULL || sweep.first == NULL) {
         uc_sweep_end(&sweep);
         return uc_no_memory(err);
     }

@@ -7,14 +7,16 @@
  * far, F[n] the same with exactly one first row; F[batch] is the fastest
  * configuration whose workspace is at most that of the last item. When both
  * row sets are one, T does for both. Equal times prefer fewer pieces. A cap
- * on the pieces adds a dimension: row p of T holds at most p pieces.
+ * on the pieces adds a dimension: row p of T holds at most p pieces, which
+ * takes `cap` times the memory and time.
  *
  * Adding item (b, t) is skipped when one piece or more of at most t already
  * make b images: whatever holds the item is no slower without it.
  *
  * Units:   workspaces are bytes, times nanoseconds, sizes images.
  * Owner:   borrows the candidates; uc_sweep_end() frees the rest.
- * Errors:  UC_EINTERNAL (no memory).
+ * Errors:  UC_EINPUT (a batch, or a cap at that batch, that would take more
+ *          than 1 GiB), UC_EINTERNAL (no memory).
  * Threads: no hidden state.
  */
 #ifndef UC_PLANNER_SWEEP_H

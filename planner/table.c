@@ -2,13 +2,16 @@
 
 #include "planner/table.h"
 
+#include "common/array.h"
+#include "common/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* -------------------------------------------------------------- widths */
 
 struct range {
-    unsigned long first, last;
+    uint32_t first, last;
 };
 
 /* Marks that stand on the character before them. */
@@ -26,8 +29,7 @@ static const struct range wide[] = {
     { 0x1f900, 0x1f9ff }, { 0x20000, 0x3fffd },
 };
 
-static bool within(const struct range *ranges, size_t count,
-                   unsigned long point)
+static bool within(const struct range *ranges, size_t count, uint32_t point)
 {
     for (size_t i = 0; i < count; i++)
         if (point >= ranges[i].first && point <= ranges[i].last)
@@ -35,7 +37,7 @@ static bool within(const struct range *ranges, size_t count,
     return false;
 }
 
-static size_t point_width(unsigned long point)
+static size_t point_width(uint32_t point)
 {
     if (within(narrow, sizeof narrow / sizeof *narrow, point))
         return 0;
@@ -44,25 +46,17 @@ static size_t point_width(unsigned long point)
 
 size_t uc_text_width(const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    size_t width = 0;
+    size_t left = strlen(text), width = 0;
 
-    while (*s != 0) {
-        unsigned long point = *s;
-        int more = 0;
+    while (left > 0) {
+        uint32_t point = 0;
+        size_t bytes = uc_text_decode(text, left, &point);
 
-        if (*s >= 0xf0)
-            more = 3;
-        else if (*s >= 0xe0)
-            more = 2;
-        else if (*s >= 0xc0)
-            more = 1;
-        if (more > 0)
-            point = *s & (0x3fu >> more);
-        s++;
-        for (; more > 0 && (*s & 0xc0) == 0x80; more--, s++)
-            point = point << 6 | (*s & 0x3f);
+        /* What is no character is shown as one. */
+        bytes = bytes > 0 ? bytes : 1;
         width += point_width(point);
+        text += bytes;
+        left -= bytes;
     }
     return width;
 }
@@ -77,22 +71,15 @@ void uc_table_init(struct uc_table *table, const char *alignment)
 
 void uc_table_add(struct uc_table *table, const char *text)
 {
-    /* Doubled at each power of two. */
-    if ((table->count & (table->count - 1)) == 0) {
-        size_t room = table->count == 0 ? 1 : 2 * table->count;
-        char **grown = realloc(table->cells, room * sizeof *grown);
+    void *cells = table->cells;
+    char **cell = uc_array_append(&cells, &table->count, sizeof *cell);
 
-        if (grown == NULL) {
-            table->no_memory = true;
-            return;
-        }
-        table->cells = grown;
+    if (cell != NULL) {
+        table->cells = cells;
+        *cell = strdup(text);
     }
-    table->cells[table->count] = strdup(text);
-    if (table->cells[table->count] == NULL)
+    if (cell == NULL || *cell == NULL)
         table->no_memory = true;
-    else
-        table->count++;
 }
 
 static size_t column_width(const struct uc_table *table, size_t column)

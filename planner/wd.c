@@ -39,7 +39,7 @@ static enum uc_status number_groups(const struct uc_wd_operation *operations,
 {
     struct by_set *order = malloc((count + 1) * sizeof *order);
 
-    if (!order)
+    if (order == NULL)
         return uc_no_memory(err);
     for (size_t i = 0; i < count; i++)
         order[i] = (struct by_set){ (uintptr_t)operations[i].set, i };
@@ -67,7 +67,7 @@ static enum uc_status aggregate(const struct uc_wd_operation *operations,
         core->option_count += operations[i].set->count;
     core->groups = calloc(core->group_count + 1, sizeof *core->groups);
     core->options = calloc(core->option_count + 1, sizeof *core->options);
-    if (!core->groups || !core->options)
+    if (core->groups == NULL || core->options == NULL)
         return uc_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct uc_desirable *set = operations[i].set;
@@ -146,7 +146,7 @@ static enum uc_status spread(const struct uc_wd_operation *operations,
     for (size_t i = 0; i < core->option_count; i++)
         used += core->options[i].count > 0;
     result->choices = malloc((used + count + 1) * sizeof *result->choices);
-    if (!result->choices)
+    if (result->choices == NULL)
         return uc_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct uc_wd_group *group = &core->groups[group_of[i]];
@@ -175,7 +175,7 @@ static enum uc_status optimise(struct uc_wd_core *core,
     enum uc_status status = uc_wd_relax(core, err);
     int64_t target;
 
-    if (status)
+    if (status != UC_OK)
         return status;
     /* Nothing at or above the target is needed to meet the gap. */
     target =
@@ -186,7 +186,7 @@ static enum uc_status optimise(struct uc_wd_core *core,
         status =
             uc_wd_branch(core, target, options->mip_gap, options->time_limit_s,
                          &result->time_ran_out, err);
-        if (status)
+        if (status != UC_OK)
             return status;
     }
     result->time_ns = core->time;
@@ -206,18 +206,18 @@ enum uc_status uc_wd_solve(const struct uc_wd_operation *operations,
     size_t *group_of = malloc((count + 1) * sizeof *group_of);
     enum uc_status status;
 
-    if (!group_of)
+    if (group_of == NULL)
         return uc_no_memory(err);
     status = number_groups(operations, count, group_of, &core.group_count, err);
-    if (!status)
+    if (status == UC_OK)
         status = aggregate(operations, count, group_of, &core, err);
-    if (!status)
+    if (status == UC_OK)
         status = check_sums(&core, err);
-    if (!status)
+    if (status == UC_OK)
         status = optimise(&core, options, &result, err);
-    if (!status)
+    if (status == UC_OK)
         status = spread(operations, count, group_of, &core, &result, err);
-    if (!status)
+    if (status == UC_OK)
         *out = result;
     uc_wd_core_free(&core);
     free(group_of);
@@ -226,7 +226,7 @@ enum uc_status uc_wd_solve(const struct uc_wd_operation *operations,
 
 void uc_wd_free(struct uc_wd_result *result)
 {
-    if (!result)
+    if (result == NULL)
         return;
     free(result->choices);
     result->choices = NULL;

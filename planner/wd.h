@@ -4,7 +4,8 @@
  * once; one desirable configuration each; least total time.
  *
  * Units:   *_bytes are bytes, *_ns nanoseconds.
- * Owner:   the caller allocates `chosen`.
+ * Owner:   sets are borrowed; free a result with uc_wd_free(), which takes
+ *          NULL.
  * Errors:  UC_ENOFIT (with the least total that would do in the text),
  *          UC_EINPUT (times that add up to more than 2^62 ns),
  *          UC_EINTERNAL (GLPK or memory). Never aborts, never prints.

@@ -38,10 +38,10 @@ static size_t hull(const struct uc_wd_core *core, size_t index,
 
     for (size_t i = 1; i < group->option_count; i++) {
         size_t to = group->first + i;
-        size_t from = count ? steps[count - 1].to : group->first;
+        size_t from = count > 0 ? steps[count - 1].to : group->first;
 
-        while (count && rate(&core->options[from], &core->options[to]) >=
-                            steps[count - 1].rate)
+        while (count > 0 && rate(&core->options[from], &core->options[to]) >=
+                                steps[count - 1].rate)
             from = steps[--count].from;
         steps[count] =
             (struct step){ rate(&core->options[from], &core->options[to]),
@@ -83,14 +83,14 @@ static bool improve(struct uc_wd_core *core, int64_t *slack)
             while (to + 1 < end && to[1].workspace - from->workspace <= *slack)
                 to++;
             if (to != from &&
-                (!best_to ||
+                (best_to == NULL ||
                  from->time - to->time > best_from->time - best_to->time)) {
                 best_from = from;
                 best_to = to;
             }
         }
     }
-    if (!best_to)
+    if (best_to == NULL)
         return false;
     take(best_from, best_to, slack);
     return true;
@@ -141,7 +141,7 @@ enum uc_status uc_wd_relax(struct uc_wd_core *core, struct uc_error *err)
     int64_t slack = core->total;
     size_t count = 0;
 
-    if (!steps)
+    if (steps == NULL)
         return uc_no_memory(err);
     for (size_t i = 0; i < core->option_count; i++)
         core->options[i].count = 0;

@@ -72,7 +72,7 @@ static int on_print(void *info, const char *text)
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {
-    while (b) {
+    while (b != 0) {
         int64_t rest = a % b;
 
         a = b;
@@ -350,7 +350,7 @@ static enum uc_status run(struct branch *branch, double time_limit_s,
         branch->exhausted = true;
     } else {
         status = guarded(branch, time_limit_s, &code, err);
-        if (status)
+        if (status != UC_OK)
             return status;
     }
     if (code != 0 && code != GLP_ETMLIM && code != GLP_ESTOP)
@@ -372,7 +372,8 @@ enum uc_status uc_wd_branch(struct uc_wd_core *core, int64_t target,
     branch.columns = malloc((core->option_count + 1) * sizeof *branch.columns);
     branch.counts = malloc((core->option_count + 1) * sizeof *branch.counts);
     branch.values = calloc(core->option_count + 2, sizeof *branch.values);
-    if (branch.columns && branch.counts && branch.values) {
+    if (branch.columns != NULL && branch.counts != NULL &&
+        branch.values != NULL) {
         for (size_t i = 0; i < core->option_count; i++)
             branch.counts[i] = core->options[i].count;
         status = run(&branch, time_limit_s, time_ran_out, err);

@@ -9,6 +9,7 @@
  *
  * Units:   workspaces are bytes, times nanoseconds.
  * Owner:   uc_wd_core_free() frees the arrays; sets are borrowed.
+ * Errors:  as wd.h.
  * Threads: as wd.h.
  */
 #ifndef UC_PLANNER_WD_CORE_H

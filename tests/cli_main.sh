@@ -39,6 +39,9 @@ err_is 'ucudnn-plan help: unexpected operand "help"'
 expect 1 "control characters do not make lines" ucudnn-plan help "a
 b"
 err_is 'ucudnn-plan help: unknown command "a?b"'
+expect 1 "nor does what is no UTF-8 reach the terminal" \
+    ucudnn-plan help "$(printf 'a\377b\302\233')"
+err_is 'ucudnn-plan help: unknown command "a?b??"'
 
 if [ -c /dev/full ]; then
     expect 6 "a full disk is an error" sh -c 'ucudnn-plan --help >/dev/full'

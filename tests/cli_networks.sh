@@ -41,8 +41,13 @@ done
 expect 6 "an unknown name says what there is" ucudnn-plan networks alexnot
 err_is 'ucudnn-plan networks: no network "alexnot"; there are alexnet, alexnet-grouped, densenet40, inception-v3, mobilenet-v2, resnet18, resnet50, unet3d, vgg16'
 err_one_line
+expect 1 "an empty name is bad usage" ucudnn-plan networks ''
+err_is "ucudnn-plan networks: the network's name is empty"
 expect 6 "a missing file" ucudnn-plan networks none.json
 err_is 'ucudnn-plan networks: none.json: No such file or directory'
+expect 6 "a long path leaves room for the reason" \
+    ucudnn-plan networks "$(printf '%0200d/' 1 2 3)net.json"
+err_has ': No such file or directory'
 expect 6 "a folder" ucudnn-plan networks ./
 err_is 'ucudnn-plan networks: ./: Is a directory'
 expect 6 "no data folder" env UCUDNN_DATA_DIR=/nonexistent ucudnn-plan networks

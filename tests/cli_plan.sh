@@ -50,6 +50,13 @@ for size in -1 '' 8E 64X 9999999T; do
     err_one_line
 done
 
+expect 1 "a time can be too large" \
+    plan -p a.profile -w 1G --time-limit 99999999h
+err_is 'ucudnn-plan plan: --time-limit: "99999999h" is too large (at most 1000000000 seconds)'
+expect 1 "so can a size of a policy" \
+    plan -p a.profile -w 1G --policy 16,9223372036854775807
+err_is 'ucudnn-plan plan: --policy: policy size 9223372036854775807 is too large (at most 2147483647)'
+
 # WR.
 expect 0 "a limit that everything fits" plan -p a.profile -w 1G
 ok "nothing on standard error" [ ! -s err ]
@@ -74,6 +81,20 @@ expect 0 "make two plans" ucudnn-plan show both.plan
 ok "as they were printed" same table out
 expect 0 "the gap and a time limit" \
     plan -p a.profile -t 300K --mip-gap 0 --time-limit 10
+
+# A run that fails leaves the file, also when it is the printing that fails.
+cp both.plan before.plan
+if [ -c /dev/full ]; then
+    expect 6 "a full disk" sh -c \
+        'ucudnn-plan plan --offline net.json -p a.profile -w 9M -o both.plan >/dev/full'
+    err_is "ucudnn-plan plan: standard output: No space left on device"
+    ok "the plan file is untouched" cmp both.plan before.plan
+else
+    skip "a full disk" "no /dev/full"
+fi
+expect 3 "the second of two plans does not fit" \
+    plan -p a.profile -w 9M -t 0 --deterministic -o both.plan
+ok "and the first is not written" cmp both.plan before.plan
 
 # What does not fit.
 expect 3 "nothing fits" plan -p a.profile -w 0 --deterministic -o none.plan

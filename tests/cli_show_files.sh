@@ -35,6 +35,8 @@ err_is "ucudnn-plan show: a.profile: is a profile; --csv is for plans"
 expect 1 "a profile has no networks" ucudnn-plan show a.profile --network x
 err_is "ucudnn-plan show: a.profile: is a profile; --network is for plans"
 
+expect 1 "an empty name is bad usage" ucudnn-plan show ''
+err_is "ucudnn-plan show: the file's name is empty"
 expect 6 "a missing file" ucudnn-plan show none.plan
 err_is "ucudnn-plan show: none.plan: No such file or directory"
 expect 6 "an unknown bare name" ucudnn-plan show none

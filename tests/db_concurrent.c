@@ -288,7 +288,7 @@ static void write_a_plan(int index)
     plan.limit_bytes += index;
     for (int i = 0; i < 3; i++) {
         plan.created_at++;
-        CHECK(uc_plan_write(shared, &plan, err));
+        CHECK(uc_plans_write(shared, &plan, 1, err));
     }
     uc_plan_free(&plan);
 }
@@ -321,7 +321,7 @@ static void plan_for_ever(int64_t from)
 
     sample_plan(&plan);
     for (plan.created_at = from;; plan.created_at++) {
-        CHECK(uc_plan_write(shared, &plan, err));
+        CHECK(uc_plans_write(shared, &plan, 1, err));
         report(plan.created_at);
     }
 }

@@ -151,9 +151,9 @@ static void make_plan(const char *path)
 
     unlink(path);
     sample_plan(&plan);
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     plan.limit_bytes++;
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     uc_plan_free(&plan);
 }
 

@@ -9,10 +9,10 @@ static void make_plan(const char *path)
     struct uc_plan plan;
 
     sample_plan(&plan);
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     plan.limit_bytes *= 2;
     strcpy(plan.network, "b\xc3\xa9ta");
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     uc_plan_free(&plan);
 }
 

@@ -197,6 +197,40 @@ static void sets_equal_enumeration_on_random_instances(void **state)
     }
 }
 
+/** Memory for a cap is asked for when it is needed, and within reason. */
+static void caps_cost_nothing_unless_they_bind(void **state)
+{
+    const struct uc_micro rows[] = { { 30000, 9, 50000, 0, 0 },
+                                     { 10000, 5, 20000, 0, 1 },
+                                     { 1, 3, 1000, 0, 2 } };
+    struct uc_candidates c = { 30000, rows, 2, rows, 2 };
+    struct uc_desirable_options options = { .max_pieces = 20000 };
+    struct uc_desirable set = { NULL, 7 };
+    struct uc_error err;
+
+    (void)state;
+    assert_int_equal(uc_desirable_build(&c, &options, &set, &err), UC_OK);
+    assert_int_equal(set.count, 2);
+    assert_int_equal(set.list[0].pieces, 3);
+    assert_int_equal(set.list[1].pieces, 1);
+    uc_desirable_free(&set);
+    set.count = 7;
+    c.first_count = c.rest_count = 3;
+    assert_int_equal(uc_desirable_build(&c, &options, &set, &err), UC_EINPUT);
+    assert_string_equal(err.text, "a cap of 20000 pieces at batch 30000 takes "
+                                  "8.9 GiB of memory, over 1 GiB");
+    assert_int_equal(set.count, 7);
+    options.max_pieces = 2;
+    assert_int_equal(uc_desirable_build(&c, &options, &set, &err), UC_OK);
+    assert_int_equal(set.count, 1);
+    uc_desirable_free(&set);
+    c.batch = INT32_MAX - 1;
+    assert_int_equal(uc_desirable_build(&c, &options, &set, &err), UC_EINPUT);
+    assert_non_null(strstr(err.text, "is too large to be divided"));
+    c.batch = (int64_t)1 << 40;
+    assert_int_equal(uc_desirable_build(&c, &options, &set, &err), UC_EINPUT);
+}
+
 /* The rule in the header, by comparing everything with everything. */
 
 static double spread(const struct uc_configuration *c)
@@ -355,16 +389,17 @@ static void output_is_untouched_on_failure(void **state)
     (void)state;
     memset(&set, 0x5a, sizeof set);
     before = set;
-    assert_int_equal(uc_desirable_build(&c, &options, &set, &err),
-                     UC_EINTERNAL);
+    assert_int_equal(uc_desirable_build(&c, &options, &set, &err), UC_EINPUT);
     assert_memory_equal(&set, &before, sizeof set);
-    assert_string_equal(err.text, "out of memory");
+    assert_string_equal(err.text,
+                        "batch 9223372036854775807 is too large to be divided");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_equal_enumeration_on_random_instances),
+        cmocka_unit_test(caps_cost_nothing_unless_they_bind),
         cmocka_unit_test(small_gains_stay_undivided),
         cmocka_unit_test(rows_that_cannot_be_part_are_ignored),
         cmocka_unit_test(nothing_that_adds_up_is_an_empty_set),

@@ -50,13 +50,15 @@ LDADD = libuc-planner.a $(runtime_library) libuc-db.a libuc-common.a \
 
 # common
 unit_tests += \
+	tests/array_append \
 	tests/bytes_parse \
 	tests/device_difference \
 	tests/error_wrap \
 	tests/kernel_text \
 	tests/problem_canonical \
 	tests/problem_check \
-	tests/problem_text
+	tests/problem_text \
+	tests/text_line
 EXTRA_DIST += tests/problem_support.h tests/random.h
 
 # build
@@ -107,7 +109,8 @@ unit_tests += \
 	tests/network_manual \
 	tests/network_read \
 	tests/network_shapes \
-	tests/policy_sizes
+	tests/policy_sizes \
+	tests/workload_read
 tests_network_shapes_SOURCES = tests/network_shapes.c \
 	tests/network_walks.c tests/network_walks.h
 cli_tests += \

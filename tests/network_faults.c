@@ -68,9 +68,10 @@ static const struct {
       ":2: key \"pad\" belongs into a layer or defaults" },
     { "{\n'name':'','batch':1,'layers':{}}", ":2: name is empty" },
     { "{'name':\n7}", ":1: name must be a string" },
-    { "{'name':'a\\nb'}", ":1: name has control characters" },
-    { "{'name':'a\\u009b'}", ":1: name has control characters" },
-    { "{'name':'a\\u007f'}", ":1: name has control characters" },
+    { "{'name':'a\\nb'}", ":1: name has control characters or line breaks" },
+    { "{'name':'a\\u009b'}", ":1: name has control characters or line breaks" },
+    { "{'name':'a\\u2028'}", ":1: name has control characters or line breaks" },
+    { "{'name':'a\\u007f'}", ":1: name has control characters or line breaks" },
     { "{'description':null}", ":1: description must be a string" },
     { "{'source':['x']}", ":1: source must be a string" },
     { "{'name':'0123456789012345678901234567890123456789012345678901234567890"
@@ -104,9 +105,9 @@ static const struct {
       ":3: layer \"a\": duplicate layer name" },
     { TOP "'':{" GOOD "}}}", ":1: layer \"\": the name is empty" },
     { TOP "'a\\u001b[2J':{" GOOD "}}}",
-      ":1: layer \"a?[2J\": the name has control characters" },
+      ":1: layer \"a?[2J\": the name has control characters or line breaks" },
     { TOP "'a\\u0085':{" GOOD "}}}",
-      ":1: layer \"a??\": the name has control characters" },
+      ":1: layer \"a??\": the name has control characters or line breaks" },
     { TOP "'0123456789012345678901234567890123456789012345678901234567890123"
           "4567':{" GOOD "}}}",
       ":1: layer "
@@ -162,6 +163,8 @@ static const struct {
       ":2: layer \"a\": x_strides must be a list of integers" },
     { LAYER("'x_strides':[81,9,1]"),
       ":2: layer \"a\": x_strides and y_strides must have 4 numbers" },
+    { LAYER("'y_strides':[1,1,1,1]"),
+      ":2: layer \"a\": y strides: elements share memory at batch 1" },
     { LAYER("'y_strides':[81,9,0,1]"),
       ":2: layer \"a\": y_strides must be >= 1, is 0" },
 
@@ -192,11 +195,12 @@ static const struct {
       ":2: layer \"a\": math tf32 needs fp32 data, not fp16" },
     { TOP "'big':{'in':[2147483647,2147483647],'c':2147483647,'k':1,"
           "'filter':1}}}",
-      ":1: layer \"big\": tensor x: size overflows 64 bits" },
-    { "{'name':'n','batch':2147483647,'layers':{'big':{'in':[65536,65536],"
-      "'c':4,'k':1,'filter':1}}}",
-      ":1: layer \"big\": batch 2147483647: the tensor's size overflows 64"
-      " bits" },
+      ":1: layer \"big\": tensor x: more elements than cuDNN's limit "
+      "2147483647" },
+    { "{'name':'n','batch':2147483647,'layers':{'big':{'in':[32768,65535],"
+      "'c':1,'k':1,'filter':1}}}",
+      ":1: layer \"big\": tensor x: size overflows 64 bits at batch "
+      "2147483647" },
 };
 
 /** `text` with ' as "; the caller frees it. */

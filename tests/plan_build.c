@@ -334,6 +334,13 @@ static void division_is_the_fastest_within_every_total(void **state)
         assert_true(totals.workspace_bytes <= total);
         several += plan.operation_count > count;
         uc_plan_free(&plan);
+        /* A wide gap is the plan's alone, not of what it is compared with. */
+        assert_done(
+            uc_planning_divide(planning, total, 1, 0, &plan, &proof, err));
+        uc_plan_totals(&plan, &totals);
+        assert_true(totals.undivided_ns <=
+                    (whole == never ? -1 : whole) * 1.0001);
+        uc_plan_free(&plan);
     }
     assert_true(several > 0); /* copies that were not all alike */
     uc_planning_free(planning);

@@ -47,10 +47,10 @@ static void a_plan_comes_back_as_written(void **state)
     sample_plan(&plan);
     strcpy(plan.operations[1].layer, "\xe5\xb1\xa4\xe2\x82\x82 'x'");
     plan.deterministic = true;
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     assert_plans(path, &plan, 1);
     plan.mode = UC_PLAN_WD;
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     assert_int_equal(files_in_folder(), 1);
     uc_plan_free(&plan);
 }
@@ -106,7 +106,7 @@ static void the_same_plan_is_replaced_and_others_are_kept(void **state)
             op->pieces[j].kernel.math = UC_MATH_FMA;
     }
     for (int i = 0; i < 8; i++)
-        assert_done(uc_plan_write(path, &plans[i], err));
+        assert_done(uc_plans_write(path, &plans[i], 1, err));
     assert_plans(path, plans, 8);
 
     /* Same key: another policy, time, date and one layer less. */
@@ -117,13 +117,57 @@ static void the_same_plan_is_replaced_and_others_are_kept(void **state)
     again.operations[1].time_ns = again.operations[1].pieces[0].time_ns = 7;
     free(again.operations[2].pieces);
     again.operation_count--;
-    assert_done(uc_plan_write(path, &again, err));
+    assert_done(uc_plans_write(path, &again, 1, err));
     uc_plan_free(&plans[1]);
     memmove(&plans[1], &plans[2], 6 * sizeof plans[0]);
     plans[7] = again;
     assert_plans(path, plans, 8);
     for (int i = 0; i < 8; i++)
         uc_plan_free(&plans[i]);
+}
+
+static void several_plans_are_written_or_none(void **state)
+{
+    const char *path = fresh();
+    struct uc_plan plans[2];
+    struct uc_error error = { 0 };
+
+    (void)state;
+    sample_plan(&plans[0]);
+    sample_plan(&plans[1]);
+    assert_done(uc_plans_write(path, &plans[1], 1, err));
+    plans[0].mode = UC_PLAN_WD;
+    plans[1].created_at++;
+    assert_done(uc_plans_write(path, plans, 2, err));
+    assert_plans(path, plans, 2);
+    plans[0].created_at += 2;
+    plans[1].operations[0].repeat = 0;
+    assert_int_equal(uc_plans_write(path, plans, 2, &error), UC_EINTERNAL);
+    plans[0].created_at -= 2;
+    plans[1].operations[0].repeat = 1;
+    assert_plans(path, plans, 2);
+    uc_plan_free(&plans[0]);
+    uc_plan_free(&plans[1]);
+}
+
+static void what_a_killed_writer_left_is_removed(void **state)
+{
+    static const char *const kept[] = { ".ucudnn-1-0.tmp.plan", ".ucudnn-1.tmp",
+                                        ".ucudnn--0.tmp", "ucudnn-1-0.tmp" };
+    const char *path = fresh();
+    struct uc_plan plan;
+
+    (void)state;
+    sample_plan(&plan);
+    write_file(in_folder(".ucudnn-1-0.tmp"), "x", 1);
+    write_file(in_folder(".ucudnn-999999999-17.tmp"), "", 0);
+    for (size_t i = 0; i < UNIT_COUNT(kept); i++)
+        write_file(in_folder(kept[i]), "x", 1);
+    assert_done(uc_plans_write(path, &plan, 1, err));
+    assert_int_equal(files_in_folder(), 1 + UNIT_COUNT(kept));
+    for (size_t i = 0; i < UNIT_COUNT(kept); i++)
+        assert_int_equal(unlink(in_folder(kept[i])), 0);
+    uc_plan_free(&plan);
 }
 
 static void plans_that_cannot_be_followed_are_not_written(void **state)
@@ -173,7 +217,7 @@ static void plans_that_cannot_be_followed_are_not_written(void **state)
             op[2].time_ns += 300000;
         else
             strcpy(plan.environment.versions.driver, "\xc0\xaf");
-        assert_int_equal(uc_plan_write(path, &plan, &error), UC_EINTERNAL);
+        assert_int_equal(uc_plans_write(path, &plan, 1, &error), UC_EINTERNAL);
         assert_true(error.text[0] != '\0');
         assert_int_equal(access(path, F_OK), -1);
         plan.operation_count = 3;
@@ -196,7 +240,7 @@ static void foreign_files_are_refused_untouched(void **state)
     (void)state;
     sample_plan(&plan);
     write_file(path, text, sizeof text - 1);
-    assert_int_equal(uc_plan_write(path, &plan, &error), UC_EFILE);
+    assert_int_equal(uc_plans_write(path, &plan, 1, &error), UC_EFILE);
     assert_says(&error, "not a database");
     assert_file_equals(path, text, sizeof text - 1);
     unlink(path);
@@ -204,7 +248,7 @@ static void foreign_files_are_refused_untouched(void **state)
     assert_done(uc_profile_open(profile_path, UC_PROFILE_WRITE, &profile, err));
     uc_profile_close(profile);
     bytes = read_file(profile_path, &size);
-    assert_int_equal(uc_plan_write(profile_path, &plan, &error), UC_EFILE);
+    assert_int_equal(uc_plans_write(profile_path, &plan, 1, &error), UC_EFILE);
     assert_says(&error, "is a ucudnn profile, not a ucudnn plan");
     assert_file_equals(profile_path, bytes, size);
     free(bytes);
@@ -215,14 +259,15 @@ static void foreign_files_are_refused_untouched(void **state)
     unlink(profile_path);
 
     assert_int_equal(mkdir(folder, 0777), 0);
-    assert_int_equal(uc_plan_write(folder, &plan, &error), UC_EFILE);
+    assert_int_equal(uc_plans_write(folder, &plan, 1, &error), UC_EFILE);
     assert_says(&error, "directory");
     assert_int_equal(rmdir(folder), 0);
-    assert_int_equal(uc_plan_write(in_folder("nowhere/a.plan"), &plan, &error),
-                     UC_EFILE);
+    assert_int_equal(
+        uc_plans_write(in_folder("nowhere/a.plan"), &plan, 1, &error),
+        UC_EFILE);
     assert_says(&error, "No such file or directory");
-    assert_int_equal(uc_plan_write("", &plan, &error), UC_EFILE);
-    assert_int_equal(uc_plan_write("/dev/null", &plan, &error), UC_EFILE);
+    assert_int_equal(uc_plans_write("", &plan, 1, &error), UC_EFILE);
+    assert_int_equal(uc_plans_write("/dev/null", &plan, 1, &error), UC_EFILE);
     assert_says(&error, "not a regular file");
     assert_int_equal(uc_plans_read(path, &plans, &count, &error), UC_EFILE);
     assert_says(&error, "No such file");
@@ -244,13 +289,13 @@ static void an_empty_file_is_taken_as_new_and_keeps_its_mode(void **state)
     assert_int_equal(uc_plans_read(path, &plans, &count, &error), UC_EFILE);
     assert_says(&error, "is empty");
     assert_int_equal(chmod(path, 0640), 0);
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     assert_plans(path, &plan, 1);
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0640);
     unlink(path);
     umask(027);
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0640);
     umask(022);
@@ -267,11 +312,11 @@ static void links_are_followed(void **state)
     (void)state;
     sample_plan(&plan);
     assert_int_equal(symlink("store.plan", link), 0);
-    assert_int_equal(uc_plan_write(link, &plan, &error), UC_EFILE);
+    assert_int_equal(uc_plans_write(link, &plan, 1, &error), UC_EFILE);
     assert_says(&error, "link to nothing");
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     plan.created_at++;
-    assert_done(uc_plan_write(link, &plan, err));
+    assert_done(uc_plans_write(link, &plan, 1, err));
     assert_int_equal(lstat(link, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     assert_plans(path, &plan, 1);
@@ -292,8 +337,8 @@ static void a_relative_name_is_a_file_here(void **state)
     fresh();
     assert_int_equal(chdir(support_folder), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_done(uc_plan_write(names[i], &plan, err));
-        assert_done(uc_plan_write(names[i], &plan, err));
+        assert_done(uc_plans_write(names[i], &plan, 1, err));
+        assert_done(uc_plans_write(names[i], &plan, 1, err));
         assert_plans(in_folder(names[i]), &plan, 1);
         assert_plans(names[i], &plan, 1);
         assert_int_equal(files_in_folder(), 1);
@@ -314,7 +359,7 @@ static void the_kinds_are_told_apart(void **state)
 
     (void)state;
     sample_plan(&plan);
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     assert_done(uc_profile_open(profile_path, UC_PROFILE_WRITE, &profile, err));
     uc_profile_close(profile);
     assert_done(uc_file_identify(path, &kind, err));
@@ -338,6 +383,8 @@ int main(void)
         cmocka_unit_test(a_plan_comes_back_as_written),
         cmocka_unit_test(totals_count_each_repeat),
         cmocka_unit_test(the_same_plan_is_replaced_and_others_are_kept),
+        cmocka_unit_test(several_plans_are_written_or_none),
+        cmocka_unit_test(what_a_killed_writer_left_is_removed),
         cmocka_unit_test(plans_that_cannot_be_followed_are_not_written),
         cmocka_unit_test(foreign_files_are_refused_untouched),
         cmocka_unit_test(an_empty_file_is_taken_as_new_and_keeps_its_mode),

@@ -91,11 +91,60 @@ static void layouts_must_be_whole(void **state)
             "y stride");
 }
 
-static void sizes_over_64_bits_are_refused(void **state)
+#define STRIDED(...) ((struct uc_tensor_layout){ UC_STRIDED, { __VA_ARGS__ } })
+
+static void strides_that_overlap_are_refused(void **state)
 {
     (void)state;
-    REFUSED((p.in[0] = p.in[1] = INT32_MAX, p.c = 64), "64 bits");
-    REFUSED((p.c = p.k = INT32_MAX, p.in[0] = p.in[1] = 5), "64 bits");
+    REFUSED(p.y = STRIDED(1, 1, 1, 1), "y strides: elements share memory");
+    REFUSED(p.x = STRIDED(99999, 700, 27, 1), "x strides"); /* c in in[0] */
+    REFUSED(p.x = STRIDED(99999, 729, 26, 1), "x strides");
+    REFUSED(p.x = STRIDED(99999, 1, 64 * 27, 63), "x strides");
+}
+
+static void strides_that_keep_elements_apart_pass(void **state)
+{
+    struct uc_problem p = test_problem();
+    struct uc_error err;
+    int64_t bytes = 42;
+
+    (void)state;
+    /* Packed, in any order, and every second column of a row of 53. */
+    p.x = STRIDED(46656, 729, 27, 1);
+    assert_int_equal(uc_problem_check(&p, &err), UC_OK);
+    p.x = STRIDED(46656, 1, 64, 1728);
+    assert_int_equal(uc_problem_check(&p, &err), UC_OK);
+    p.x = STRIDED(64 * 53 * 27, 53 * 27, 53, 2);
+    assert_int_equal(uc_problem_check(&p, &err), UC_OK);
+    /* Whether images overlap depends on the batch: here 1 lies in w. */
+    p.x = STRIDED(1, 729 * 8, 27 * 8, 8);
+    assert_int_equal(uc_problem_check(&p, &err), UC_OK);
+    assert_int_equal(uc_problem_tensor_bytes(&p, UC_X, 9, &bytes, &err),
+                     UC_EINPUT);
+    assert_string_equal(err.text,
+                        "x strides: elements share memory at batch 9");
+    assert_int_equal(bytes, 42);
+    assert_int_equal(uc_problem_tensor_bytes(&p, UC_X, 8, &bytes, &err), UC_OK);
+    /* Strides of single elements do not matter. */
+    p = test_problem();
+    p.c = 1;
+    p.x = STRIDED(1, 1, 27, 1);
+    assert_int_equal(uc_problem_check(&p, &err), UC_OK);
+}
+
+static void an_image_over_31_bits_is_refused(void **state)
+{
+    (void)state;
+    REFUSED((p.in[0] = p.in[1] = INT32_MAX, p.c = 64), "tensor x");
+    REFUSED((p.c = 1 << 16, p.in[0] = 1 << 15, p.in[1] = 1), "tensor x");
+    REFUSED((p.c = p.k = 100000, p.in[0] = p.in[1] = 5), "tensor w");
+    REFUSED((p.c = 1, p.k = 100000, p.in[0] = p.in[1] = 160), "tensor y");
+    REFUSED((p.pad[0] = p.pad[1] = INT32_MAX), "tensor y");
+    REFUSED((p.c = 1 << 30, p.in[0] = p.in[1] = 1, p.k = 1,
+             p.filter[0] = p.filter[1] = 1, p.pad[0] = p.pad[1] = 0,
+             p.math = UC_MATH_FMA, p.x_type = UC_FP64,
+             p.x = STRIDED(1, INT32_MAX, 1, 1)),
+            "tensor x: size overflows 64 bits");
 }
 
 static void a_good_problem_passes_at_the_limits(void **state)
@@ -112,6 +161,8 @@ static void a_good_problem_passes_at_the_limits(void **state)
     p = test_problem();
     p.c = INT32_MAX;
     p.k = 1;
+    p.in[0] = p.in[1] = p.filter[0] = p.filter[1] = 1;
+    p.pad[0] = p.pad[1] = 0;
     p.math = UC_MATH_FMA;
     assert_int_equal(uc_problem_check(&p, &err), UC_OK);
 }
@@ -295,7 +346,9 @@ int main(void)
         cmocka_unit_test(outputs_below_one_are_refused),
         cmocka_unit_test(math_must_fit_the_types),
         cmocka_unit_test(layouts_must_be_whole),
-        cmocka_unit_test(sizes_over_64_bits_are_refused),
+        cmocka_unit_test(strides_that_overlap_are_refused),
+        cmocka_unit_test(strides_that_keep_elements_apart_pass),
+        cmocka_unit_test(an_image_over_31_bits_is_refused),
         cmocka_unit_test(a_good_problem_passes_at_the_limits),
         cmocka_unit_test(output_extents_count_filter_positions),
         cmocka_unit_test(packed_strides_leave_no_gaps),

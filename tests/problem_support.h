@@ -43,13 +43,37 @@ static inline void test_random_types(struct test_random *random,
 }
 
 static inline void test_random_layout(struct test_random *random,
-                                      struct uc_tensor_layout *layout, int dims,
+                                      struct uc_tensor_layout *layout,
                                       int kinds)
 {
     layout->kind = (enum uc_layout)test_random_range(random, 0, kinds - 1);
-    if (layout->kind == UC_STRIDED)
-        for (int i = 0; i < dims; i++)
-            layout->strides[i] = test_random_range(random, 1, 100000);
+}
+
+/** Dimensions in random order, each with a gap or none behind it. */
+static inline void test_random_strides(struct test_random *random,
+                                       struct uc_problem *p,
+                                       enum uc_tensor tensor)
+{
+    struct uc_tensor_layout *layout = tensor == UC_X ? &p->x : &p->y;
+    int64_t extents[UC_MAX_DIMS], stride = 1;
+    int order[UC_MAX_DIMS], dims = p->spatial + 2;
+
+    if (layout->kind != UC_STRIDED)
+        return;
+    uc_problem_extents(p, tensor, 1, extents);
+    for (int i = 0; i < dims; i++) {
+        int j = (int)test_random_range(random, 0, i);
+
+        order[i] = order[j];
+        order[j] = i;
+    }
+    for (int i = 0; i < dims; i++) {
+        stride += test_random_range(random, 0, 2);
+        layout->strides[order[i]] = stride < INT32_MAX ? stride : INT32_MAX;
+        stride *= extents[order[i]];
+    }
+    if (stride >= INT32_MAX)
+        *layout = (struct uc_tensor_layout){ .kind = UC_NCHW };
 }
 
 /** A problem that follows every rule of uc_problem_check(). */
@@ -76,11 +100,13 @@ static inline struct uc_problem test_random_problem(struct test_random *random)
                   test_random_range(random, 0, 60);
     }
     test_random_types(random, &p);
-    test_random_layout(random, &p.x, p.spatial + 2, UC_LAYOUTS);
-    test_random_layout(random, &p.w, p.spatial + 2, UC_STRIDED);
-    test_random_layout(random, &p.y, p.spatial + 2, UC_LAYOUTS);
+    test_random_layout(random, &p.x, UC_LAYOUTS);
+    test_random_layout(random, &p.w, UC_STRIDED);
+    test_random_layout(random, &p.y, UC_LAYOUTS);
     if (test_random_range(random, 0, 1))
         p.w = p.y = p.x = (struct uc_tensor_layout){ .kind = UC_NHWC };
+    test_random_strides(random, &p, UC_X);
+    test_random_strides(random, &p, UC_Y);
     return p;
 }
 

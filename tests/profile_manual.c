@@ -108,7 +108,7 @@ static void plans_are_as_the_page_says(void **state)
 
     (void)state;
     sample_plan(&plan);
-    assert_done(uc_plan_write(path, &plan, err));
+    assert_done(uc_plans_write(path, &plan, 1, err));
     uc_plan_free(&plan);
     list_page("PLANS", &page);
     list_file(path, &file);

@@ -5,6 +5,7 @@
 #include "planner/report.h"
 
 #include <jansson.h>
+#include <sqlite3.h>
 
 typedef enum uc_status profile_report(FILE *out, struct uc_profile *profile,
                                       struct uc_error *err);
@@ -102,6 +103,40 @@ static void json_has_outcomes_and_problems(void **state)
     uc_profile_close(profile);
 }
 
+/** The second problem of the first environment is no problem. */
+static void a_damaged_profile_prints_nothing(void **state)
+{
+    static profile_report *const reports[] = { uc_report_profile_table,
+                                               uc_report_profile_json };
+    struct uc_profile *profile = sample_profile();
+    struct uc_error error = { 0 };
+    sqlite3 *db = NULL;
+
+    (void)state;
+    uc_profile_close(profile);
+    assert_int_equal(sqlite3_open(in_folder("report.profile"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "UPDATE problem SET text = 'x' WHERE text "
+                                  "LIKE 'forward%'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    assert_done(uc_profile_open(in_folder("report.profile"), UC_PROFILE_READ,
+                                &profile, err));
+    for (size_t i = 0; i < UNIT_COUNT(reports); i++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+
+        assert_non_null(out);
+        assert_int_equal(reports[i](out, profile, &error), UC_EFILE);
+        assert_int_equal(fclose(out), 0);
+        assert_string_equal(text, "");
+        free(text);
+    }
+    uc_profile_close(profile);
+}
+
 static void a_new_profile_says_so(void **state)
 {
     struct uc_profile *profile = NULL;
@@ -121,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_sums_up_each_environment),
         cmocka_unit_test(json_has_outcomes_and_problems),
+        cmocka_unit_test(a_damaged_profile_prints_nothing),
         cmocka_unit_test(a_new_profile_says_so),
     };
 
