@@ -93,6 +93,7 @@ static void make_plan(const struct way *way, int number)
 static void run(struct way *way, int number)
 {
     char command[8192], preload[2048] = "", plan[2048] = "";
+    const char *stats = strstr(way->name, "STATS") ? "UCUDNN_STATS=" : "";
     double ns;
 
     if (way->preloaded)
@@ -102,8 +103,9 @@ static void run(struct way *way, int number)
         snprintf(plan, sizeof plan, "UCUDNN_PLAN=%s/%d", folder, number);
     snprintf(command, sizeof command,
              "UC_DOUBLE_EMPTY=1 LD_LIBRARY_PATH=%s/tests/double %s %s "
-             "%s/tests/bench_runtime --measure",
-             build, plan, preload, build);
+             "%s%s%s %s/tests/bench_runtime --measure",
+             build, plan, preload, stats, stats[0] ? folder : "",
+             stats[0] ? "/stats" : "", build);
     ns = ask(command);
     if (ns < way->least_ns)
         way->least_ns = ns;
@@ -119,12 +121,26 @@ static void print_startup(void)
            ask(command) * 1e-6);
 }
 
+static void remove_files(int ways)
+{
+    char path[64];
+
+    for (int i = 0; i < ways; i++) {
+        snprintf(path, sizeof path, "%s/%d", folder, i);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/stats", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
     struct way ways[] = {
         { "cuDNN alone", NULL, false, 0, 1e18 },
         { "no plan", NULL, true, 0.1, 1e18 },
         { "a plan without the call", "only=fp64", true, 1, 1e18 },
+        { "the same with UCUDNN_STATS", "only=fp64", true, 1, 1e18 },
         { "planned, undivided", "only=square pieces=1", true, 1.5 + 0.3, 1e18 },
         { "planned, 2 micro-batches", "only=square pieces=2", true,
           1.5 + 2 * 0.3, 1e18 },
@@ -153,12 +169,6 @@ int main(int argc, char **argv)
         printf("  %-34s  %+8.3f us, at most %.1f\n", ways[i].name,
                (ways[i].least_ns - ways[0].least_ns) * 1e-3, ways[i].target_us);
     print_startup();
-    for (int i = 0; i < WAYS; i++) {
-        char path[64];
-
-        snprintf(path, sizeof path, "%s/%d", folder, i);
-        unlink(path);
-    }
-    rmdir(folder);
+    remove_files(WAYS);
     return 0;
 }

@@ -1,6 +1,10 @@
 /* A program that opens cuDNN and fetches its functions from the handle. */
 #include "config.h"
 
+#ifndef CLIENT_DLSYM
+#define CLIENT_DLSYM
+#endif
+
 #include "tests/client/convolve.h"
 #include "tests/client/run.h"
 
