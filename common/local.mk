@@ -9,6 +9,5 @@ libuc_common_a_SOURCES = \
 	common/log.c common/log.h \
 	common/problem.c common/problem.h \
 	common/problem_canonical.c \
-	common/problem_text.c
 	common/problem_text.c \
 	common/text.c common/text.h

@@ -228,12 +228,12 @@ static void the_newest_usable_plan_is_taken(void **state)
 
     (void)state;
     api_plan(&plan, "fp32", "nchw");
-    assert_done(uc_plan_write(in_folder("two"), &plan, err));
+    assert_done(uc_plans_write(in_folder("two"), &plan, 1, err));
     plan.limit_bytes = 2048;
-    assert_done(uc_plan_write(in_folder("two"), &plan, err));
+    assert_done(uc_plans_write(in_folder("two"), &plan, 1, err));
     plan.limit_bytes = 4096;
     strcpy(plan.environment.device.name, "Another");
-    assert_done(uc_plan_write(in_folder("two"), &plan, err));
+    assert_done(uc_plans_write(in_folder("two"), &plan, 1, err));
     uc_plan_free(&plan);
     assert_int_equal(
         ucudnn_open_plan_file(in_folder("two"), NULL, &file, NULL, 0),

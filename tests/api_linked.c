@@ -18,7 +18,7 @@ static int open_group(void **state)
     double_fresh(state);
     double_open();
     api_plan(&plan, "fp32", "nchw");
-    assert_done(uc_plan_write(in_folder("plan"), &plan, err));
+    assert_done(uc_plans_write(in_folder("plan"), &plan, 1, err));
     uc_plan_free(&plan);
     setenv("UCUDNN_PLAN", in_folder("plan"), 1);
     setenv("UCUDNN_MATCH", "exact", 1);

@@ -18,7 +18,7 @@ static ucudnn_plan_file *open_sample(void)
     struct uc_plan plan;
 
     sample_plan(&plan);
-    assert_done(uc_plan_write(in_folder("sample"), &plan, err));
+    assert_done(uc_plans_write(in_folder("sample"), &plan, 1, err));
     uc_plan_free(&plan);
     assert_int_equal(
         ucudnn_open_plan_file(in_folder("sample"), NULL, &file, NULL, 0),
@@ -260,10 +260,10 @@ static void plans_of_one_file_keep_their_order(void **state)
 
     (void)state;
     sample_plan(&plan);
-    assert_done(uc_plan_write(in_folder("two"), &plan, err));
+    assert_done(uc_plans_write(in_folder("two"), &plan, 1, err));
     plan.limit_bytes = 128 << 20;
     strcpy(plan.operations[1].layer, "other");
-    assert_done(uc_plan_write(in_folder("two"), &plan, err));
+    assert_done(uc_plans_write(in_folder("two"), &plan, 1, err));
     uc_plan_free(&plan);
     assert_int_equal(
         ucudnn_open_plan_file(in_folder("two"), NULL, &file, NULL, 0),

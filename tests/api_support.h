@@ -101,7 +101,7 @@ __attribute__((unused)) static ucudnn_plan_file *api_open(
     ucudnn_plan_file *file = NULL;
     char error[256] = "";
 
-    assert_done(uc_plan_write(path, plan, err));
+    assert_done(uc_plans_write(path, plan, 1, err));
     if (ucudnn_open_plan_file(path, options, &file, error, sizeof error) !=
         UCUDNN_OK)
         fail_msg("%s", error);

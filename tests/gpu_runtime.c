@@ -133,7 +133,7 @@ static void write_plan(const char *path)
             plan_operation(&ops[plan.operation_count++], &problem);
         }
     plan.operations = ops;
-    if (uc_plan_write(path, &plan, &err) != UC_OK)
+    if (uc_plans_write(path, &plan, 1, &err) != UC_OK)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < plan.operation_count; i++)
         free(ops[i].pieces);

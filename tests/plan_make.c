@@ -227,7 +227,7 @@ int main(int argc, char **argv)
         edit(&plan.environment, argv[i]);
     plan.mode = divide ? UC_PLAN_WD : UC_PLAN_WR;
     make_plan(&plan);
-    check(uc_plan_write(argv[1], &plan, &error));
+    check(uc_plans_write(argv[1], &plan, 1, &error));
     uc_plan_free(&plan);
     return 0;
 }

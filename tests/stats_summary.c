@@ -25,7 +25,7 @@ static struct uc_table *open_sample(void)
     assert_true(fd >= 0);
     close(fd);
     sample_plan(&plan);
-    assert_int_equal(uc_plan_write(path, &plan, &err), UC_OK);
+    assert_int_equal(uc_plans_write(path, &plan, 1, &err), UC_OK);
     assert_int_equal(uc_table_open(path, &table, &err), UC_OK);
     uc_plan_free(&plan);
     unlink(path);
