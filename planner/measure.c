@@ -180,7 +180,7 @@ static bool has_slack(struct uc_measure_session *s)
 {
     const struct uc_buffer *const buffers[] = UC_SESSION_BUFFERS(s);
 
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    for (int i = 0; buffers[i] != NULL; i++)
         if (buffers[i]->capacity_bytes > buffers[i]->bytes)
             return true;
     return false;
@@ -190,7 +190,7 @@ static void release_all(struct uc_measure_session *s)
 {
     struct uc_buffer *const buffers[] = UC_SESSION_BUFFERS(s);
 
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    for (int i = 0; buffers[i] != NULL; i++)
         uc_gpu_release(&s->gpu, buffers[i]);
 }
 

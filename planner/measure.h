@@ -40,11 +40,11 @@ struct uc_measure_session {
     struct uc_buffer workspace;
 };
 
-/** Every buffer of a session, for an array's initialiser. */
+/** Every buffer of a session, for an array's initialiser; ends with NULL. */
 #define UC_SESSION_BUFFERS(s)                                    \
     {                                                            \
         &(s)->x, &(s)->w, &(s)->y, &(s)->rx, &(s)->rw, &(s)->ry, \
-            &(s)->reference, &(s)->second, &(s)->workspace       \
+            &(s)->reference, &(s)->second, &(s)->workspace, NULL \
     }
 
 /** Told before a kernel may crash or hang, and when it is done. */
