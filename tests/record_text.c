@@ -54,6 +54,7 @@ static void test_every_problem_comes_back(void **state)
         struct uc_record_layer layer = { .repeat = { 0 } };
         struct uc_network network;
         int op = (int)p.operation;
+        const char *why;
         char *text;
 
         if (i % 4 != 0) {
@@ -61,7 +62,13 @@ static void test_every_problem_comes_back(void **state)
             p.compute_type = p.x_type == UC_FP64 ? UC_FP64 : UC_FP32;
         }
         key = canonical(&p);
-        if (uc_record_describable(&key, 5, &layer.problem) != NULL) {
+        why = uc_record_describable(&key, 5, &layer.problem);
+        if (why != NULL && strcmp(why, "size") == 0) {
+            /* Images that overlap; random strides do that. */
+            assert_true(p.x.kind == UC_STRIDED || p.y.kind == UC_STRIDED);
+            continue;
+        }
+        if (why != NULL) {
             assert_true(p.w_type != p.x_type || p.y_type != p.x_type ||
                         (p.compute_type == UC_FP64) != (p.x_type == UC_FP64));
             continue;
