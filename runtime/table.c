@@ -112,6 +112,8 @@ enum uc_status uc_table_open(const char *path, struct uc_table **out,
 
 static void free_steps(struct uc_entry *entry)
 {
+    if (entry->steps == NULL)
+        return;
     for (size_t i = 0; i < entry->step_count; i++)
         uc_runner_free(entry->steps[i].runner);
     free(entry->steps);
