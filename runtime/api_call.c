@@ -121,6 +121,14 @@ UC_API ucudnn_status ucudnn_find_operation(
 
 /* Executing --------------------------------------------------------------*/
 
+/** -1: none is current. */
+static int current_device(const ucudnn_plan_file *file)
+{
+    CUdevice device;
+
+    return file->cuda.CtxGetDevice(&device) == CUDA_SUCCESS ? device : -1;
+}
+
 /** Whether an operation may run now. */
 static ucudnn_status admit(const ucudnn_operation *operation,
                            cudnnHandle_t handle,
@@ -146,7 +154,7 @@ static ucudnn_status admit(const ucudnn_operation *operation,
          (uintptr_t)workspace) %
         ALIGNMENT)
         return UCUDNN_ALIGNMENT;
-    if (!atomic_load_explicit(&entry->ran, memory_order_relaxed) &&
+    if (!uc_entry_is_warm(entry, current_device(file)) &&
         uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
         return UCUDNN_CAPTURE;
     return UCUDNN_OK;
@@ -169,7 +177,7 @@ static ucudnn_status execute(const ucudnn_operation *operation,
                                workspace_bytes, &started);
     if (*cudnn_status != CUDNN_STATUS_SUCCESS)
         return started ? UCUDNN_INCOMPLETE : UCUDNN_REFUSED;
-    atomic_store_explicit(&entry->ran, true, memory_order_relaxed);
+    uc_entry_set_warm(entry, current_device(operation->file));
     return UCUDNN_OK;
 }
 

@@ -20,7 +20,9 @@ struct uc_segment {
 /** A plan's memory on one device. */
 struct arena {
     const struct uc_plan *plan;
+    CUdeviceptr base;
     struct uc_segment *segments; /**< by the plan's operations */
+    bool usable;
     struct arena *next;
 };
 
@@ -40,76 +42,106 @@ static struct arena *find(const struct uc_plan *plan, CUdevice device)
     return arena;
 }
 
-static int64_t rounded(int64_t bytes)
+/** A segment's room; false on overflow. */
+static bool rounded(int64_t bytes, int64_t *room)
 {
-    return (bytes + SEGMENT_ALIGNMENT - 1) / SEGMENT_ALIGNMENT *
-           SEGMENT_ALIGNMENT;
+    if (__builtin_add_overflow(bytes, SEGMENT_ALIGNMENT - 1, room))
+        return false;
+    *room -= *room % SEGMENT_ALIGNMENT;
+    return true;
 }
 
-/** One allocation, cut up; on failure nothing is left behind. */
+/** The sum over the plan's entries; false on overflow. */
+static bool total_bytes(const struct uc_table *table,
+                        const struct uc_plan *plan, int64_t *total)
+{
+    size_t count;
+    const struct uc_entry *entries = uc_table_entries(table, &count);
+    int64_t room;
+
+    *total = 0;
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].plan == plan &&
+            (!rounded(entries[i].operation->workspace_bytes, &room) ||
+             __builtin_add_overflow(*total, room, total)))
+            return false;
+    return true;
+}
+
+/** One allocation, cut up. */
 static bool fill(const struct uc_cuda *cuda, const struct uc_table *table,
                  struct arena *arena)
 {
-    size_t count, operations = arena->plan->operation_count;
-    struct uc_entry *entries = uc_table_entries(table, &count);
-    CUdeviceptr base = 0;
-    int64_t total = 0;
+    const struct uc_plan *plan = arena->plan;
+    size_t count;
+    const struct uc_entry *entries = uc_table_entries(table, &count);
+    int64_t total, room;
 
-    arena->segments = calloc(operations + 1, sizeof *arena->segments);
-    if (arena->segments == NULL)
+    arena->segments =
+        calloc(plan->operation_count + 1, sizeof *arena->segments);
+    if (arena->segments == NULL || !total_bytes(table, plan, &total) ||
+        (total > 0 &&
+         cuda->MemAlloc(&arena->base, (size_t)total) != CUDA_SUCCESS))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (entries[i].plan == arena->plan)
-            total += rounded(entries[i].operation->workspace_bytes);
-    if (total > 0 && cuda->MemAlloc(&base, (size_t)total) != CUDA_SUCCESS) {
-        uc_log(UC_LOG_WARNING,
-               "no memory for the plan of %s: %lld bytes of workspace",
-               arena->plan->network, (long long)total);
-        return false;
-    }
+    total = 0;
     for (size_t i = 0; i < count; i++) {
         struct uc_segment *s;
 
-        if (entries[i].plan != arena->plan)
+        if (entries[i].plan != plan)
             continue;
-        s = &arena->segments[entries[i].operation - arena->plan->operations];
+        s = &arena->segments[entries[i].operation - plan->operations];
         pthread_mutex_init(&s->lock, NULL);
-        s->address = base;
-        base += (CUdeviceptr)rounded(entries[i].operation->workspace_bytes);
+        s->address = arena->base + (CUdeviceptr)total;
+        rounded(entries[i].operation->workspace_bytes, &room);
+        total += room;
         if (cuda->EventCreate(&s->event, CU_EVENT_DISABLE_TIMING))
             return false;
     }
     return true;
 }
 
+/** What could not be had once is not asked for again. */
+static struct arena *create(const struct uc_cuda *cuda,
+                            const struct uc_table *table,
+                            const struct uc_plan *plan)
+{
+    struct arena *arena = calloc(1, sizeof *arena);
+
+    if (arena == NULL)
+        return NULL;
+    arena->plan = plan;
+    arena->usable = fill(cuda, table, arena);
+    if (!arena->usable) {
+        if (arena->base != 0)
+            cuda->MemFree(arena->base);
+        uc_log(UC_LOG_WARNING,
+               "no device memory for the workspaces of the plan of %s: it is "
+               "not followed",
+               plan->network);
+    }
+    return arena;
+}
+
 bool uc_arena_reserve(const struct uc_cuda *cuda, const struct uc_table *table,
                       struct uc_entry *entry, CUdevice device)
 {
     struct arena *arena;
-    bool good = true;
 
-    if (entry->plan->mode != UC_PLAN_WD || find(entry->plan, device) != NULL)
+    if (entry->plan->mode != UC_PLAN_WD)
         return true;
     if (device < 0 || device >= MAX_DEVICES)
         return false;
+    arena = find(entry->plan, device);
+    if (arena != NULL)
+        return arena->usable;
     pthread_mutex_lock(&arena_lock);
-    if (find(entry->plan, device) == NULL) {
-        arena = calloc(1, sizeof *arena);
-        good = arena != NULL;
-        if (good) {
-            arena->plan = entry->plan;
-            good = fill(cuda, table, arena);
-        }
-        if (good) {
-            arena->next = atomic_load(&arenas[device]);
-            atomic_store_explicit(&arenas[device], arena, memory_order_release);
-        } else if (arena != NULL) {
-            free(arena->segments);
-            free(arena);
-        }
+    arena = find(entry->plan, device);
+    if (arena == NULL && (arena = create(cuda, table, entry->plan)) != NULL) {
+        arena->next = atomic_load(&arenas[device]);
+        atomic_store_explicit(&arenas[device], arena, memory_order_release);
     }
     pthread_mutex_unlock(&arena_lock);
-    return good;
+    return arena != NULL && arena->usable;
 }
 
 struct uc_segment *uc_arena_acquire(const struct uc_cuda *cuda,
@@ -119,15 +151,20 @@ struct uc_segment *uc_arena_acquire(const struct uc_cuda *cuda,
 {
     struct arena *arena = find(entry->plan, device);
     struct uc_segment *s;
-    bool other;
+    bool blocked = false;
 
-    if (arena == NULL)
+    if (arena == NULL || !arena->usable)
         return NULL;
     s = &arena->segments[entry->operation - entry->plan->operations];
     pthread_mutex_lock(&s->lock);
-    other = s->used && s->last != stream;
-    if (other && (capturing || s->capturing ||
-                  cuda->StreamWaitEvent(stream, s->event, 0))) {
+    /* A handle alone does not tell streams apart: it may be one a thread, or
+     * a new stream in a dead one's place. So every use waits for the last,
+     * but under capture, where no event can be had. */
+    if (s->used && (capturing || s->capturing))
+        blocked = s->last != stream;
+    else if (s->used)
+        blocked = cuda->StreamWaitEvent(stream, s->event, 0) != CUDA_SUCCESS;
+    if (blocked) {
         pthread_mutex_unlock(&s->lock);
         return NULL;
     }

@@ -5,7 +5,9 @@
  *
  * Copies of one operation (identical layers) share its segment, since they
  * look the same to us. Two streams never use a segment at once: the later
- * one waits, on the device, for what the earlier one enqueued.
+ * one waits, on the device, for what the earlier one enqueued. Of a captured
+ * graph's replays nothing is known: a graph whose segments are in use
+ * elsewhere must be ordered by the program, as any that share memory.
  *
  * Units:   *_bytes are bytes.
  * Owner:   an arena lives as long as the process: nothing is freed at exit.

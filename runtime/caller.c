@@ -125,6 +125,24 @@ static const char *set_extents(const struct shape *x, const struct shape *w,
     return NULL;
 }
 
+/** cuDNN would refuse another; the plan's own descriptors would not. */
+static bool is_output(const struct uc_problem *p, const struct shape *x,
+                      const struct shape *y)
+{
+    if (y->dims != x->dims || y->extents[0] != x->extents[0] ||
+        y->extents[1] != p->k)
+        return false;
+    for (int i = 0; i < p->spatial; i++) {
+        int64_t room =
+            p->in[i] + 2 * p->pad[i] - p->dilation[i] * (p->filter[i] - 1) - 1;
+
+        if (p->stride[i] < 1 || room < 0 ||
+            y->extents[2 + i] != room / p->stride[i] + 1)
+            return false;
+    }
+    return true;
+}
+
 const char *uc_caller_problem(const struct uc_cudnn *cudnn,
                               enum uc_operation operation,
                               const struct uc_descriptors *descriptors,
@@ -155,7 +173,9 @@ const char *uc_caller_problem(const struct uc_cudnn *cudnn,
         (why = set_extents(&x, &w, length, pad, stride, dilation, &p)) != NULL)
         return why;
     p.math = math_of(uc_caller_math(cudnn, convolution), p.x_type);
-    if (y.dims != x.dims || y.extents[0] != x.extents[0] || y.extents[1] != p.k)
+    if (groups < 1 || (int64_t)w.extents[1] * groups != p.c)
+        return "filter channels";
+    if (!is_output(&p, &x, &y))
         return "output extents";
     if (w.format != CUDNN_TENSOR_NCHW && w.format != CUDNN_TENSOR_NHWC)
         return "filter format";

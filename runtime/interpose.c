@@ -19,24 +19,29 @@ static bool is_zero(const void *scale, const struct uc_entry *entry)
 
 /**
  * Run a call as planned. False: the call must pass through; else *status
- * is the answer.
+ * is the answer. *algorithm is the program's own, and then the one to pass
+ * through with.
  */
 static bool follow_plan(const struct uc_call *call,
                         const struct uc_tensors *tensors, const void *alpha,
                         const void *beta, void *workspace,
-                        size_t workspace_bytes, cudnnStatus_t *status)
+                        size_t workspace_bytes, int *algorithm,
+                        cudnnStatus_t *status)
 {
     struct uc_admission a;
     bool started;
 
-    if (!uc_session_admit(call, tensors, workspace, workspace_bytes, &a))
-        return false;
-    *status = uc_execute(a.entry, call->handle, alpha, tensors, beta,
-                         a.workspace, a.workspace_bytes, &started);
-    /* With beta 0 the whole call overwrites what the pieces did. */
-    if (*status != CUDNN_STATUS_SUCCESS && is_zero(beta, a.entry))
-        started = false;
-    return uc_session_finish(call, &a, *status, started);
+    if (uc_session_admit(call, tensors, workspace, workspace_bytes, &a)) {
+        *status = uc_execute(a.entry, call->handle, alpha, tensors, beta,
+                             a.workspace, a.workspace_bytes, &started);
+        /* With beta 0 the whole call overwrites what the pieces did. */
+        if (*status != CUDNN_STATUS_SUCCESS && is_zero(beta, a.entry))
+            started = false;
+        if (uc_session_finish(call, &a, *status, started))
+            return true;
+    }
+    *algorithm = uc_session_algorithm(call, &a, *algorithm, workspace_bytes);
+    return false;
 }
 
 EXPORT cudnnStatus_t cudnnConvolutionForward(
@@ -53,14 +58,16 @@ EXPORT cudnnStatus_t cudnnConvolutionForward(
                             { xDesc, yDesc, wDesc, convDesc } };
     struct uc_tensors tensors = { (void *)x, (void *)w, y };
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
+    int algorithm = (int)algo;
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
           follow_plan(&call, &tensors, alpha, beta, workSpace,
-                      workSpaceSizeInBytes, &status)))
+                      workSpaceSizeInBytes, &algorithm, &status)))
         status = session->cudnn.ConvolutionForward(
-            handle, alpha, xDesc, x, wDesc, w, convDesc, algo, workSpace,
+            handle, alpha, xDesc, x, wDesc, w, convDesc,
+            (cudnnConvolutionFwdAlgo_t)algorithm, workSpace,
             workSpaceSizeInBytes, beta, yDesc, y);
     if (session->observed)
         uc_session_observe(&call, status);
@@ -82,14 +89,16 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardData(
                             { dxDesc, dyDesc, wDesc, convDesc } };
     struct uc_tensors tensors = { dx, (void *)w, (void *)dy };
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
+    int algorithm = (int)algo;
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
           follow_plan(&call, &tensors, alpha, beta, workSpace,
-                      workSpaceSizeInBytes, &status)))
+                      workSpaceSizeInBytes, &algorithm, &status)))
         status = session->cudnn.ConvolutionBackwardData(
-            handle, alpha, wDesc, w, dyDesc, dy, convDesc, algo, workSpace,
+            handle, alpha, wDesc, w, dyDesc, dy, convDesc,
+            (cudnnConvolutionBwdDataAlgo_t)algorithm, workSpace,
             workSpaceSizeInBytes, beta, dxDesc, dx);
     if (session->observed)
         uc_session_observe(&call, status);
@@ -111,14 +120,16 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
                             { xDesc, dyDesc, dwDesc, convDesc } };
     struct uc_tensors tensors = { (void *)x, dw, (void *)dy };
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
+    int algorithm = (int)algo;
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
           follow_plan(&call, &tensors, alpha, beta, workSpace,
-                      workSpaceSizeInBytes, &status)))
+                      workSpaceSizeInBytes, &algorithm, &status)))
         status = session->cudnn.ConvolutionBackwardFilter(
-            handle, alpha, xDesc, x, dyDesc, dy, convDesc, algo, workSpace,
+            handle, alpha, xDesc, x, dyDesc, dy, convDesc,
+            (cudnnConvolutionBwdFilterAlgo_t)algorithm, workSpace,
             workSpaceSizeInBytes, beta, dwDesc, dw);
     if (session->observed)
         uc_session_observe(&call, status);
@@ -163,21 +174,25 @@ static bool follow_plan_fused(const struct uc_call *call,
                               const void *alpha,
                               const struct uc_epilogue *epilogue,
                               void *workspace, size_t workspace_bytes,
-                              cudnnStatus_t *status)
+                              int *algorithm, cudnnStatus_t *status)
 {
     struct uc_admission a;
-    bool started;
+    bool started = false, in_place = epilogue->z == tensors->y;
 
-    if (!uc_session_admit(call, tensors, workspace, workspace_bytes, &a))
-        return false;
-    if (epilogue->z == tensors->y && !is_one_kernel(a.entry))
-        return uc_session_finish(call, &a, CUDNN_STATUS_NOT_SUPPORTED, false);
-    *status = uc_execute_fused(a.entry, call->handle, alpha, tensors, epilogue,
-                               a.workspace, a.workspace_bytes, &started);
-    /* The whole call writes all of y again, from inputs that still are. */
-    if (*status != CUDNN_STATUS_SUCCESS && epilogue->z != tensors->y)
-        started = false;
-    return uc_session_finish(call, &a, *status, started);
+    if (uc_session_admit(call, tensors, workspace, workspace_bytes, &a)) {
+        *status = CUDNN_STATUS_NOT_SUPPORTED;
+        if (!in_place || is_one_kernel(a.entry))
+            *status = uc_execute_fused(a.entry, call->handle, alpha, tensors,
+                                       epilogue, a.workspace, a.workspace_bytes,
+                                       &started);
+        /* The whole call writes all of y again, from inputs that still are. */
+        if (*status != CUDNN_STATUS_SUCCESS && !in_place)
+            started = false;
+        if (uc_session_finish(call, &a, *status, started))
+            return true;
+    }
+    *algorithm = uc_session_algorithm(call, &a, *algorithm, workspace_bytes);
+    return false;
 }
 
 EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
@@ -198,15 +213,17 @@ EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     struct uc_tensors tensors = { (void *)x, (void *)w, y };
     struct uc_epilogue epilogue = { alpha2, z, biasDesc, bias, activationDesc };
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
+    int algorithm = (int)algo;
 
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
           same_layout(&session->cudnn, zDesc, yDesc) &&
           follow_plan_fused(&call, &tensors, alpha1, &epilogue, workSpace,
-                            workSpaceSizeInBytes, &status)))
+                            workSpaceSizeInBytes, &algorithm, &status)))
         status = session->cudnn.ConvolutionBiasActivationForward(
-            handle, alpha1, xDesc, x, wDesc, w, convDesc, algo, workSpace,
+            handle, alpha1, xDesc, x, wDesc, w, convDesc,
+            (cudnnConvolutionFwdAlgo_t)algorithm, workSpace,
             workSpaceSizeInBytes, alpha2, zDesc, z, biasDesc, bias,
             activationDesc, yDesc, y);
     if (session->observed)

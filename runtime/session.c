@@ -14,8 +14,8 @@
 enum { ALIGNMENT = 16 };
 
 static struct uc_session session;
-static bool usable;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool usable;
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct uc_matcher matcher;
 static bool recording;
 static pid_t process; /**< that opened the session */
@@ -48,18 +48,18 @@ static void open_plan(const struct uc_settings *settings)
     uc_log(UC_LOG_INFO, "following the plan %s", settings->plan);
 }
 
-static void open_session(void)
+/** False when there is no cuDNN: it may be loaded later. */
+static bool open_session(void)
 {
     const struct uc_settings *settings = uc_settings_get();
     struct uc_error err;
 
-    usable = uc_cudnn_attach(&session.cudnn, &err) == UC_OK;
-    if (!usable) {
+    if (uc_cudnn_attach(&session.cudnn, &err) != UC_OK) {
         uc_log(UC_LOG_ERROR, "%s", err.text);
-        return;
+        return false;
     }
     if (settings->disable)
-        return;
+        return true;
     process = getpid();
     open_plan(settings);
     recording = settings->record != NULL && uc_record_open(settings->record);
@@ -67,12 +67,20 @@ static void open_session(void)
     uc_stats_open();
     if (settings->stats != NULL || recording)
         atexit(finish);
+    return true;
 }
 
 struct uc_session *uc_session_get(void)
 {
-    pthread_once(&once, open_session);
-    return usable ? &session : NULL;
+    if (!atomic_load_explicit(&usable, memory_order_acquire)) {
+        pthread_mutex_lock(&open_lock);
+        if (!atomic_load_explicit(&usable, memory_order_acquire) &&
+            open_session())
+            atomic_store_explicit(&usable, true, memory_order_release);
+        pthread_mutex_unlock(&open_lock);
+    }
+    return atomic_load_explicit(&usable, memory_order_acquire) ? &session
+                                                               : NULL;
 }
 
 void uc_session_observe(const struct uc_call *call, cudnnStatus_t status)
@@ -138,8 +146,13 @@ struct uc_entry *uc_session_find(const struct uc_call *call)
     l.query = true;
     if (session.table == NULL || (entry = find(call, &l)) == NULL)
         return NULL;
-    if (entry->plan->mode == UC_PLAN_WD &&
-        !is_capturing(call->handle, &stream) &&
+    if (entry->plan->mode != UC_PLAN_WD)
+        return entry;
+    if (entry->workspace_bytes > entry->operation->workspace_bytes)
+        return miss(&l, UC_MISS_WORKSPACE,
+                    entry->workspace_bytes - entry->operation->workspace_bytes,
+                    "cuDNN asks for more than was planned");
+    if (!is_capturing(call->handle, &stream) &&
         !uc_arena_reserve(&session.cuda, session.table, entry, l.device))
         return miss(&l, UC_MISS_WORKSPACE, entry->workspace_bytes,
                     "no memory for the plan's own");
@@ -176,23 +189,28 @@ bool uc_session_admit(const struct uc_call *call,
                       const struct uc_tensors *tensors, void *workspace,
                       size_t workspace_bytes, struct uc_admission *admission)
 {
-    struct uc_admission a = { NULL, workspace, workspace_bytes, NULL };
+    struct uc_admission a = { .workspace = workspace,
+                              .workspace_bytes = workspace_bytes };
     struct lookup l;
     CUstream stream;
 
     l.query = false;
+    admission->entry = NULL;
     if (session.table == NULL || (a.entry = find(call, &l)) == NULL)
         return false;
-    if (((uintptr_t)tensors->x | (uintptr_t)tensors->w |
-         (uintptr_t)tensors->y) %
+    admission->entry = a.entry;
+    if (((uintptr_t)tensors->x | (uintptr_t)tensors->w | (uintptr_t)tensors->y |
+         (uintptr_t)workspace) %
         ALIGNMENT)
         return miss(&l, UC_MISS_ALIGNMENT, 0, NULL) != NULL;
-    if (!atomic_load_explicit(&a.entry->ran, memory_order_relaxed) &&
+    if (!uc_entry_is_warm(a.entry, l.device) &&
         is_capturing(call->handle, &stream))
         return miss(&l, UC_MISS_CAPTURE, 0, "first use") != NULL;
     if (a.entry->plan->mode == UC_PLAN_WD &&
         !take_segment(&l, call->handle, &a))
         return false;
+    if (a.workspace == NULL)
+        a.workspace_bytes = 0;
     if ((int64_t)a.workspace_bytes < a.entry->workspace_bytes) {
         if (a.segment != NULL)
             uc_arena_release(&session.cuda, a.segment);
@@ -200,8 +218,52 @@ bool uc_session_admit(const struct uc_call *call,
                     a.entry->workspace_bytes - (int64_t)a.workspace_bytes,
                     NULL) != NULL;
     }
+    a.device = l.device;
     *admission = a;
     return true;
+}
+
+/* Passing through --------------------------------------------------------*/
+
+static bool real_workspace(const struct uc_call *call, int algorithm,
+                           size_t *bytes)
+{
+    const struct uc_cudnn *c = &session.cudnn;
+    const struct uc_descriptors *d = &call->descriptors;
+
+    switch (call->operation) {
+    case UC_FORWARD:
+        return c->GetConvolutionForwardWorkspaceSize(
+                   call->handle, d->x, d->w, d->convolution, d->y,
+                   (cudnnConvolutionFwdAlgo_t)algorithm,
+                   bytes) == CUDNN_STATUS_SUCCESS;
+    case UC_BACKWARD_DATA:
+        return c->GetConvolutionBackwardDataWorkspaceSize(
+                   call->handle, d->w, d->y, d->convolution, d->x,
+                   (cudnnConvolutionBwdDataAlgo_t)algorithm,
+                   bytes) == CUDNN_STATUS_SUCCESS;
+    default:
+        return c->GetConvolutionBackwardFilterWorkspaceSize(
+                   call->handle, d->x, d->y, d->convolution, d->w,
+                   (cudnnConvolutionBwdFilterAlgo_t)algorithm,
+                   bytes) == CUDNN_STATUS_SUCCESS;
+    }
+}
+
+int uc_session_algorithm(const struct uc_call *call,
+                         const struct uc_admission *admission, int algorithm,
+                         size_t workspace_bytes)
+{
+    int count = uc_legacy_algorithm_count(call->operation);
+    size_t bytes;
+
+    if (admission->entry == NULL ||
+        (real_workspace(call, algorithm, &bytes) && bytes <= workspace_bytes))
+        return algorithm;
+    for (int i = 0; i < count; i++)
+        if (real_workspace(call, i, &bytes) && bytes <= workspace_bytes)
+            return i;
+    return algorithm;
 }
 
 bool uc_session_finish(const struct uc_call *call,
@@ -214,7 +276,7 @@ bool uc_session_finish(const struct uc_call *call,
     if (admission->segment != NULL)
         uc_arena_release(&session.cuda, admission->segment);
     if (status == CUDNN_STATUS_SUCCESS) {
-        atomic_store_explicit(&entry->ran, true, memory_order_relaxed);
+        uc_entry_set_warm(entry, admission->device);
         atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);
         return true;
     }

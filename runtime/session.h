@@ -60,15 +60,27 @@ struct uc_admission {
     void *workspace;
     size_t workspace_bytes;
     struct uc_segment *segment; /**< to be released, or NULL */
+    CUdevice device;
 };
 
 /**
  * Whether the call may run as planned, with these tensors and the program's
- * workspace. A true answer must be followed by uc_session_finish().
+ * workspace. A true answer must be followed by uc_session_finish(). After a
+ * false one, admission->entry tells whether the program's questions were
+ * answered for the plan, if not NULL.
  */
 bool uc_session_admit(const struct uc_call *call,
                       const struct uc_tensors *tensors, void *workspace,
                       size_t workspace_bytes, struct uc_admission *admission);
+
+/**
+ * The algorithm to pass a call through with: the program's own, unless our
+ * answers led it to bring too little workspace for that one; then the first
+ * that does with what there is.
+ */
+int uc_session_algorithm(const struct uc_call *call,
+                         const struct uc_admission *admission, int algorithm,
+                         size_t workspace_bytes);
 
 /**
  * Its work is enqueued, or `status` says why not; `started` as uc_execute()

@@ -287,3 +287,17 @@ enum uc_entry_state uc_entry_prepare(struct uc_entry *entry,
     pthread_mutex_unlock(&prepare_lock);
     return (enum uc_entry_state)state;
 }
+
+bool uc_entry_is_warm(const struct uc_entry *entry, int device)
+{
+    return device >= 0 && device < 64 &&
+           (atomic_load_explicit(&entry->warm, memory_order_relaxed) >> device &
+            1) != 0;
+}
+
+void uc_entry_set_warm(struct uc_entry *entry, int device)
+{
+    if (device >= 0 && device < 64 && !uc_entry_is_warm(entry, device))
+        atomic_fetch_or_explicit(&entry->warm, (uint64_t)1 << device,
+                                 memory_order_relaxed);
+}

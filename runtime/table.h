@@ -42,7 +42,7 @@ struct uc_entry {
     int64_t batch;
     struct uc_entry *next_copy; /**< the same operation in an older plan */
     _Atomic int state;
-    _Atomic bool ran;        /**< has run outside stream capture */
+    _Atomic uint64_t warm;   /**< by device: has run outside stream capture */
     _Atomic bool told;       /**< a failure to run has been logged */
     int64_t workspace_bytes; /**< that cuDNN asked for when prepared */
     struct uc_step *steps;   /**< owned; one a piece of the plan */
@@ -75,6 +75,10 @@ struct uc_entry *uc_table_find(const struct uc_table *table,
  */
 const char *uc_table_nearest(const struct uc_table *table,
                              const struct uc_problem *problem, int64_t batch);
+
+/** Whether the entry has run on a device, which loads its modules. */
+bool uc_entry_is_warm(const struct uc_entry *entry, int device);
+void uc_entry_set_warm(struct uc_entry *entry, int device);
 
 /**
  * Make descriptors and ask cuDNN for the workspaces; once, whoever comes

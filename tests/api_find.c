@@ -106,6 +106,7 @@ static void what_is_not_planned_names_the_field(void **state)
     ucudnn_plan_file *file = api_seven("fp32", "nchw");
     const int pad[] = { 0, 0 }, ones[] = { 1, 1 };
     const int smaller[] = { 6, 2, 8, 8 }, images[] = { 6, 3, 8, 8 };
+    const int inner[] = { 6, 3, 6, 6 }, steps[] = { 108, 36, 6, 1 };
 
     (void)state;
     assert_int_equal(
@@ -124,6 +125,11 @@ static void what_is_not_planned_names_the_field(void **state)
                          c.convolution, 2, pad, ones, ones,
                          CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
                      0);
+    /* Without padding the output is no longer 8x8. */
+    assert_not_found(file, UCUDNN_BACKWARD_FILTER, UCUDNN_UNSUPPORTED,
+                     "output extents");
+    assert_int_equal(
+        cudnnSetTensorNdDescriptor(c.y, CUDNN_DATA_FLOAT, 4, inner, steps), 0);
     assert_not_found(file, UCUDNN_BACKWARD_FILTER, UCUDNN_NOT_PLANNED,
                      "padding");
     ucudnn_close_plan_file(file);

@@ -1,5 +1,6 @@
 # Programs that use cuDNN as programs do, and libucudnn preloaded into them.
 runtime_tests = \
+	tests/runtime_asked.sh \
 	tests/runtime_faults.sh \
 	tests/runtime_inert.sh \
 	tests/runtime_matrix.sh \
@@ -15,6 +16,7 @@ tests_plan_make_SOURCES = tests/plan_make.c \
 tests_plan_make_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 
 client_programs = \
+	tests/client/asks \
 	tests/client/by_dlsym \
 	tests/client/host \
 	tests/client/library.so \
@@ -42,6 +44,11 @@ tests_bench_runtime_LDADD = $(double_cudnn) $(double_cuda) -lm
 
 client_ldflags = $(AM_LDFLAGS) -pthread \
 	-Wl,-rpath,$(abs_top_builddir)/tests/double
+
+tests_client_asks_SOURCES = tests/client/asks.c $(client_sources)
+tests_client_asks_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_client_asks_LDFLAGS = $(client_ldflags)
+tests_client_asks_LDADD = $(double_cudnn) $(double_cuda) -lm
 
 tests_client_linked_SOURCES = tests/client/linked.c $(client_sources)
 tests_client_linked_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)

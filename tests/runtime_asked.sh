@@ -1,0 +1,43 @@
+# A program that brings the workspace it was told to gets its results, also
+# when the plan, which it was told of, then cannot be followed.
+. "$abs_top_srcdir/tests/lib.sh"
+. "$abs_top_srcdir/tests/runtime.sh"
+
+case=square-nchw-fp32
+ok "a WR plan" "$abs_top_builddir/tests/plan_make" wr.plan
+ok "a WD plan" "$abs_top_builddir/tests/plan_make" wd.plan wd
+expect 0 "without the library" plain plain.log client asks --case=$case
+cp out plain.out
+ok "it has results" grep -q 'status=0 nans=0' plain.out
+
+# asked NAME [OPTION...]: the same results, with either plan.
+asked()
+{
+    asked_name=$1
+    shift
+    for plan in wr wd; do
+        UCUDNN_PLAN=$plan.plan
+        export UCUDNN_PLAN
+        expect 0 "$plan: $asked_name" preloaded log client asks --case=$case "$@"
+        ok "$plan: $asked_name: the same results" same plain.out out
+        unset UCUDNN_PLAN
+    done
+}
+
+asked "followed"
+ok "in micro-batches" grep -q ' convolution op=forward .* n=3 ' log
+
+UC_DOUBLE_ALIGNMENT=1
+export UC_DOUBLE_ALIGNMENT
+asked "tensors off their alignment" --offset=4
+ok "not in micro-batches" test -z "$(grep ' convolution op=.* n=3 ' log)"
+unset UC_DOUBLE_ALIGNMENT
+
+UC_DOUBLE_FAULT='fail:n=3'
+export UC_DOUBLE_FAULT
+asked "a micro-batch that cuDNN refuses"
+UC_DOUBLE_FAULT='workspace:factor=3'
+asked "cuDNN asks for more than was planned"
+unset UC_DOUBLE_FAULT
+
+finish
