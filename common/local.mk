@@ -10,4 +10,5 @@ libuc_common_a_SOURCES = \
 	common/problem.c common/problem.h \
 	common/problem_canonical.c \
 	common/problem_text.c \
-	common/text.c common/text.h
+	common/text.c common/text.h \
+	common/write.c common/write.h

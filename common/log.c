@@ -2,6 +2,8 @@
 
 #include "common/log.h"
 
+#include "common/write.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +47,11 @@ void uc_log(enum uc_log_level level, const char *format, ...)
     used += (size_t)n;
     if (used > sizeof line - 2)
         used = sizeof line - 2;
+    /* SQLite's messages, and names, may have more than one line. */
+    for (size_t i = 0; i < used; i++)
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+            line[i] = ' ';
     line[used++] = '\n';
     /* stdio's buffers belong to the program. */
-    if (write(STDERR_FILENO, line, used) < 0)
-        return;
+    uc_write_all(STDERR_FILENO, line, used);
 }

@@ -3,8 +3,9 @@
  * What the runtime says on stderr: nothing unless asked to.
  *
  * Owner:   none.
- * Errors:  none; lines are cut at 500 bytes.
- * Threads: any; each line is one write.
+ * Errors:  none; lines are cut at 500 bytes, and a control character in one
+ *          becomes a blank.
+ * Threads: any; each line is one write, and errno is as it was.
  */
 #ifndef UC_COMMON_LOG_H
 #define UC_COMMON_LOG_H

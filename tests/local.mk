@@ -55,6 +55,7 @@ unit_tests += \
 	tests/device_difference \
 	tests/error_wrap \
 	tests/kernel_text \
+	tests/log_line \
 	tests/problem_canonical \
 	tests/problem_check \
 	tests/problem_text \
