@@ -3,6 +3,7 @@
 #include "runtime/stats.h"
 
 #include "common/bytes.h"
+#include "common/write.h"
 #include "runtime/settings.h"
 
 #include <errno.h>
@@ -60,8 +61,13 @@ void uc_stats_open(void)
         return;
     if (name[0] != '/' && getcwd(folder, sizeof folder) != NULL)
         length = strlen(folder) + 1;
-    if (length + strlen(name) >= sizeof path)
+    if (length + strlen(name) >= sizeof path) {
+        uc_log(UC_LOG_OFF,
+               "UCUDNN_STATS=%.300s: name too long; the summary goes to "
+               "stderr",
+               name);
         return;
+    }
     if (length > 0) {
         memcpy(path, folder, length - 1);
         path[length - 1] = '/';
@@ -241,21 +247,15 @@ int64_t uc_stats_graph_count(void)
 
 struct output {
     int fd;
+    int cause; /**< errno of the first write that failed, or 0 */
     size_t used;
     char text[4096];
 };
 
 static void flush(struct output *out)
 {
-    size_t done = 0;
-
-    while (done < out->used) {
-        ssize_t n = write(out->fd, out->text + done, out->used - done);
-
-        if (n < 0 && errno != EINTR)
-            break;
-        done += n > 0 ? (size_t)n : 0;
-    }
+    if (out->cause == 0)
+        out->cause = uc_write_all(out->fd, out->text, out->used);
     out->used = 0;
 }
 
@@ -342,6 +342,19 @@ static void put_misses(struct output *out)
             atomic_load(&other_calls) > 0 ? "over " : "", rest);
 }
 
+/** A pipe that nobody reads fails at once: a program's end waits for none. */
+static int open_file(void)
+{
+    return open(
+        path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+        0666);
+}
+
+static void tell_failure(int cause)
+{
+    uc_log(UC_LOG_OFF, "UCUDNN_STATS=%.300s: %s", path, strerror(cause));
+}
+
 void uc_stats_write(const struct uc_table *table)
 {
     static atomic_flag written = ATOMIC_FLAG_INIT;
@@ -351,10 +364,9 @@ void uc_stats_write(const struct uc_table *table)
     if (uc_settings_get()->stats == NULL || atomic_flag_test_and_set(&written))
         return;
     if (path[0] != '\0') {
-        out.fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        out.fd = open_file();
         if (out.fd < 0) {
-            uc_log(UC_LOG_OFF, "UCUDNN_STATS=%.300s: %s", path,
-                   strerror(errno));
+            tell_failure(errno);
             return;
         }
     }
@@ -370,6 +382,10 @@ void uc_stats_write(const struct uc_table *table)
             "  graph API       %8" PRId64 " executions, which no plan knows\n",
             uc_stats_graph_count());
     flush(&out);
-    if (path[0] != '\0')
-        close(out.fd);
+    if (path[0] == '\0')
+        return;
+    if (close(out.fd) != 0 && out.cause == 0)
+        out.cause = errno;
+    if (out.cause != 0)
+        tell_failure(out.cause);
 }

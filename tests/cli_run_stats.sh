@@ -101,6 +101,31 @@ ok "is appended" [ "$(grep -c 'plan net.plan$' stats.txt)" -eq 2 ]
 UCUDNN_STATS=/none/stats.txt
 expect 0 "a file that cannot be written" preloaded "$steps" steps=1
 err_is "ucudnn: UCUDNN_STATS=/none/stats.txt: No such file or directory"
+mkfifo pipe
+UCUDNN_STATS=pipe
+expect 0 "a pipe that nobody reads" timeout 20 env LD_PRELOAD="$library" \
+    "$steps" steps=1
+err_is "ucudnn: UCUDNN_STATS=$(pwd)/pipe: No such device or address"
+if [ -c /dev/full ]; then
+    UCUDNN_STATS=/dev/full
+    expect 0 "a full device" preloaded "$steps" steps=1
+    err_is "ucudnn: UCUDNN_STATS=/dev/full: No space left on device"
+fi
+UCUDNN_STATS=$(printf '%05000d' 7)
+expect 0 "a name too long" preloaded "$steps" steps=1
+err_has ": name too long; the summary goes to stderr"
+err_has "passed through"
+UCUDNN_STATS=limited.txt
+expect 0 "a limit on file sizes" sh -c 'ulimit -f 0; LD_PRELOAD=$0 exec "$@" \
+    2>/dev/null' "$library" "$steps" steps=1
+# A pipe whose reader has ended when the program does.
+mkfifo gone
+UCUDNN_STATS=1
+( LD_PRELOAD=$library "$steps" steps=1 2>gone; echo $? >status ) &
+exec 3<gone
+exec 3<&-
+wait $!
+ok "a reader of stderr that has gone" grep -qx 0 status
 UCUDNN_STATS=0
 expect 0 "switched off" preloaded "$steps" steps=1
 ok "says nothing" test ! -s err
