@@ -3,6 +3,7 @@
 #include "runtime/record.h"
 
 #include "common/log.h"
+#include "common/write.h"
 #include "runtime/record_rounds.h"
 #include "runtime/record_text.h"
 
@@ -107,35 +108,30 @@ static bool file_of(const struct batch *b, bool beside, char file[PATH_MAX])
     return n > 0 && n < PATH_MAX;
 }
 
-static bool write_all(int fd, const char *text, size_t length)
+/** A new file, whatever had the name: a link is not followed. */
+static int open_new(const char *file)
 {
-    while (length > 0) {
-        ssize_t n = write(fd, text, length);
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = open(file, flags, 0666);
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        text += n;
-        length -= (size_t)n;
-    }
-    return true;
+    if (fd < 0 && errno == EEXIST && unlink(file) == 0)
+        fd = open(file, flags, 0666);
+    return fd;
 }
 
 /** Write beside the file and rename. */
 static bool replace(const char *file, const char *text, size_t length)
 {
     char temporary[PATH_MAX + 32];
-    int fd, cause = 0;
+    int fd, cause;
 
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", file, (long)getpid());
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    fd = open_new(temporary);
     if (fd < 0) {
         tell_failure(file, strerror(errno));
         return false;
     }
-    if (!write_all(fd, text, length))
-        cause = errno;
+    cause = uc_write_all(fd, text, length);
     if (close(fd) != 0 && cause == 0)
         cause = errno;
     if (cause == 0 && rename(temporary, file) != 0)

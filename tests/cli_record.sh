@@ -146,6 +146,16 @@ expect 0 "a file that cannot be made is told once" sh -c \
     "UCUDNN_RECORD=/none/net.json LD_PRELOAD=$library $steps"
 err_is "ucudnn: UCUDNN_RECORD=/none/net.json: No such file or directory"
 rm -f net.json
+echo precious >precious
+expect 0 "a link in the temporary file's place" sh -c \
+    "ln -s precious net.json.\$\$.tmp; UCUDNN_RECORD=net.json \
+    LD_PRELOAD=$library exec $steps"
+ok "is not followed" grep -qx precious precious
+ok "and the record is there" is_expected net.json
+rm -f net.json
+expect 0 "a limit on file sizes" sh -c "ulimit -f 0; UCUDNN_RECORD=net.json \
+    LD_PRELOAD=$library exec $steps 2>/dev/null"
+ok "ends no program" test ! -e net.json
 expect 0 "disabled" sh -c \
     "UCUDNN_DISABLE=1 UCUDNN_RECORD=net.json LD_PRELOAD=$library $steps"
 ok "nothing is recorded" test ! -e net.json
