@@ -9,24 +9,27 @@
 static struct uc_settings settings;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/** A copy, since the program may change its environment; NULL: not set. */
+/**
+ * A copy, since the program may change its environment; NULL: not set. None
+ * of these is heeded with privileges that the caller does not have.
+ */
 static const char *text(const char *name)
 {
-    const char *value = getenv(name);
+    const char *value = secure_getenv(name);
 
     return value == NULL || value[0] == '\0' ? NULL : strdup(value);
 }
 
 static bool flag(const char *name)
 {
-    const char *value = getenv(name);
+    const char *value = secure_getenv(name);
 
     return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
 }
 
 static void read_log(void)
 {
-    const char *value = getenv("UCUDNN_LOG");
+    const char *value = secure_getenv("UCUDNN_LOG");
 
     if (value == NULL || value[0] == '\0')
         return;
@@ -44,7 +47,7 @@ static void read_log(void)
 static void read_match(void)
 {
     static const char *const names[] = { "exact", "device", "any" };
-    const char *value = getenv("UCUDNN_MATCH");
+    const char *value = secure_getenv("UCUDNN_MATCH");
 
     if (value == NULL || value[0] == '\0')
         return;
