@@ -1,9 +1,11 @@
 #include "config.h"
 
+#include "common/write.h"
 #include "planner/commands.h"
 #include "planner/launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -70,6 +72,52 @@ static bool was_written(const char *path, const struct stat *before)
             now.st_ctim.tv_nsec != before->st_ctim.tv_nsec);
 }
 
+/**
+ * Whether the file's folder takes a file with something in it: links into
+ * /proc, folders removed meanwhile and full disks show in no other way.
+ */
+static enum uc_status check_writable(const char *name, const char *path,
+                                     struct uc_error *err)
+{
+    char target[PATH_MAX], probe[PATH_MAX + 32];
+    int fd, cause;
+
+    if (realpath(path, target) == NULL)
+        snprintf(target, sizeof target, "%s", path);
+    snprintf(probe, sizeof probe, "%s.%ld.probe", target, (long)getpid());
+    fd = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    cause = fd < 0 ? errno : uc_write_all(fd, "x", 1);
+    if (fd >= 0) {
+        if (close(fd) != 0 && cause == 0)
+            cause = errno;
+        unlink(probe);
+    }
+    if (cause == 0)
+        return UC_OK;
+    return uc_fail(err, UC_EFILE, "%.200s: cannot be written: %s", name,
+                   strerror(cause));
+}
+
+/** Why there is no file although the command has ended well. */
+static enum uc_status not_written(const char *name, const char *path,
+                                  const char *command, struct uc_error *err)
+{
+    const char *disable = getenv("UCUDNN_DISABLE");
+    enum uc_status status = check_writable(name, path, err);
+
+    if (status != UC_OK)
+        return status;
+    if (disable != NULL && disable[0] != '\0' && strcmp(disable, "0") != 0)
+        return uc_fail(err, UC_EMISSING,
+                       "%.200s: nothing was recorded: UCUDNN_DISABLE=%.32s is "
+                       "in the environment",
+                       name, disable);
+    return uc_fail(err, UC_EMISSING,
+                   "%.200s: nothing was recorded: %.200s made no convolution "
+                   "call that can be seen",
+                   name, command);
+}
+
 static enum uc_status run(const void *options, char **operands, size_t count,
                           struct uc_error *err)
 {
@@ -83,6 +131,8 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (args->output == NULL)
         return uc_fail(err, UC_EINPUT, "--output is needed");
     status = check_output(args->output, path, err);
+    if (status == UC_OK)
+        status = check_writable(args->output, path, err);
     if (status == UC_OK && stat(path, &before) != 0)
         before = (struct stat){ .st_ino = 0 };
     if (status == UC_OK)
@@ -97,10 +147,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (ended != 0)
         return (enum uc_status)ended; /* the command has said why */
     if (!was_written(path, &before))
-        return uc_fail(err, UC_EMISSING,
-                       "%.200s: nothing was recorded: %.200s made no "
-                       "convolution call that can be seen",
-                       args->output, operands[0]);
+        return not_written(args->output, path, operands[0], err);
     return UC_OK;
 }
 
