@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LIBRARY "libucudnn.so.0"
@@ -77,8 +79,11 @@ enum uc_status launch_prepare(const char *setting, const char *value,
 {
 #define TORCH "TORCH_CUDNN_V8_API_DISABLED"
     enum uc_status status = set_preload(err);
+    bool records = strcmp(setting, "UCUDNN_RECORD") == 0;
 
     *note = NULL;
+    /* One thing at a time, whatever an outer command is about. */
+    unsetenv(records ? "UCUDNN_PLAN" : "UCUDNN_RECORD");
     if (status == UC_OK)
         status = set_variable(setting, value, err);
     if (status != UC_OK || keep_graph_api || getenv(TORCH) != NULL)
@@ -123,27 +128,44 @@ enum uc_status launch_become(char **words, size_t count, struct uc_error *err)
     return cannot_run(words[0], cause, err);
 }
 
-/** Signals that are handed on to the command, and the end of a child. */
+/**
+ * Signals that are handed on to the command, and the end of a child: all but
+ * those that a program raises by its own faults, and what stops terminal
+ * output.
+ */
 static void awaited_signals(sigset_t *set)
 {
-    static const int numbers[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
-                                   SIGUSR1, SIGUSR2, SIGCHLD };
+    static const int own[] = { SIGABRT, SIGBUS,  SIGFPE, SIGILL,
+                               SIGPIPE, SIGSEGV, SIGSYS, SIGTRAP,
+                               SIGTTIN, SIGTTOU, SIGXFSZ };
 
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaddset(set, numbers[i]);
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(set, own[i]);
 }
+
+/** How this process was started, which the command is to be, too. */
+struct inherited {
+    sigset_t mask;
+    struct sigaction child; /**< of SIGCHLD: its end can be ignored */
+};
 
 /**
  * In the child: become the command; when that fails, the cause goes through
  * the pipe, which a command that runs closes.
  */
-static void run_child(char **list, const sigset_t *mask, int report)
+static void run_child(char **list, const struct inherited *inherited,
+                      pid_t parent, int report)
 {
     ssize_t written;
     int cause;
 
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    /* Nothing else tells the command that this process was killed. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(LAUNCH_CANNOT_RUN);
+    sigaction(SIGCHLD, &inherited->child, NULL);
+    sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
     execvp(list[0], list);
     cause = errno;
     do
@@ -164,21 +186,52 @@ static int read_cause(int report)
     return got == (ssize_t)sizeof cause ? cause : 0;
 }
 
-/** Until the child has ended; what a terminal sends reaches it by itself. */
+/**
+ * Whether the command lacks a signal. What a terminal sends reaches it by
+ * itself, except that a hangup is for the session's leader; an alarm set
+ * before this program was run is for this process alone.
+ */
+static bool to_hand_on(const siginfo_t *info)
+{
+    switch (info->si_signo) {
+    case SIGCHLD:
+        return false;
+    case SIGHUP:
+    case SIGCONT:
+        return info->si_code <= 0 || getsid(0) == getpid();
+    case SIGINT:
+    case SIGQUIT:
+    case SIGTSTP:
+    case SIGWINCH:
+        return info->si_code <= 0;
+    default:
+        return true;
+    }
+}
+
+/** Until the child has ended; stopped while it is. */
 static int wait_child(pid_t child, const sigset_t *awaited)
 {
+    const struct timespec now = { 0, 0 };
     int status = 0;
     siginfo_t info;
 
     for (;;) {
-        pid_t ended = waitpid(child, &status, WNOHANG);
+        pid_t ended = waitpid(child, &status, WNOHANG | WUNTRACED);
 
+        if (ended == child && WIFSTOPPED(status)) {
+            raise(SIGSTOP);
+            continue;
+        }
         if (ended == child || (ended < 0 && errno != EINTR))
-            return status;
-        if (sigwaitinfo(awaited, &info) > 0 && info.si_signo != SIGCHLD &&
-            info.si_code <= 0)
+            break;
+        if (sigwaitinfo(awaited, &info) > 0 && to_hand_on(&info))
             kill(child, info.si_signo);
     }
+    /* Those that came too late for the command are not for this process. */
+    while (sigtimedwait(awaited, &info, &now) > 0)
+        ;
+    return status;
 }
 
 /** As the command ended; without a second core file. */
@@ -195,16 +248,18 @@ static void die_of(int signal_number)
     raise(signal_number);
 }
 
-static enum uc_status start_child(char **list, const sigset_t *mask,
+static enum uc_status start_child(char **list,
+                                  const struct inherited *inherited,
                                   pid_t *child, struct uc_error *err)
 {
+    pid_t parent = getpid();
     int report[2], cause;
 
     if (pipe2(report, O_CLOEXEC) != 0)
         return uc_fail(err, UC_EINTERNAL, "pipe: %s", strerror(errno));
     *child = fork();
     if (*child == 0)
-        run_child(list, mask, report[1]);
+        run_child(list, inherited, parent, report[1]);
     cause = errno;
     close(report[1]);
     if (*child < 0) {
@@ -223,7 +278,9 @@ enum uc_status launch_wait(char **words, size_t count, int *status,
                            struct uc_error *err)
 {
     char **list = terminated(words, count);
-    sigset_t awaited, mask;
+    struct sigaction waiting = { .sa_handler = SIG_DFL };
+    struct inherited inherited;
+    sigset_t awaited;
     enum uc_status started;
     pid_t child = -1;
     int ended;
@@ -231,16 +288,16 @@ enum uc_status launch_wait(char **words, size_t count, int *status,
     if (list == NULL)
         return uc_no_memory(err);
     awaited_signals(&awaited);
-    signal(SIGCHLD, SIG_DFL);
-    sigprocmask(SIG_BLOCK, &awaited, &mask);
-    started = start_child(list, &mask, &child, err);
+    sigaction(SIGCHLD, &waiting, &inherited.child);
+    sigprocmask(SIG_BLOCK, &awaited, &inherited.mask);
+    started = start_child(list, &inherited, &child, err);
     free(list);
     if (started != UC_OK) {
-        sigprocmask(SIG_SETMASK, &mask, NULL);
+        sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
         return started;
     }
     ended = wait_child(child, &awaited);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
+    sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
     if (WIFSIGNALED(ended)) {
         die_of(WTERMSIG(ended));
         *status = 128 + WTERMSIG(ended);

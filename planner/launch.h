@@ -23,8 +23,9 @@ enum { LAUNCH_CANNOT_RUN = 126, LAUNCH_NOT_FOUND = 127 };
 
 /**
  * Put the library before what LD_PRELOAD has, and a setting of it (NAME
- * becomes the value) into the environment. Unless `keep_graph_api`, PyTorch
- * is told to use the API that the library stands in front of; *note, a
+ * becomes the value) into the environment, and take the other command's
+ * setting, UCUDNN_PLAN or UCUDNN_RECORD, from it. Unless `keep_graph_api`,
+ * PyTorch is told to use the API that the library stands in front of; *note, a
  * constant, then says so, and is NULL otherwise.
  */
 enum uc_status launch_prepare(const char *setting, const char *value,

@@ -101,6 +101,76 @@ kill -USR1 $!
 wait $!
 ok "a signal reaches the command" test $? -eq 7
 
+for name in ALRM WINCH XCPU HUP CONT; do
+    rm -f ready
+    ucudnn-plan record -o net.json -- sh -c \
+        "trap 'exit 7' $name; : >ready; while :; do sleep 0.05; done" 2>err &
+    until [ -e ready ]; do sleep 0.05; done
+    kill -$name $!
+    wait $!
+    ok "so does $name" test $? -eq 7
+done
+
+if perl -e 1 2>perl.log; then
+    expect 142 "an alarm set before" sh -c 'perl -e "alarm 1; exec @ARGV" \
+        ucudnn-plan record -o net.json -- sh -c "sleep 30 & wait"
+        exit $?'
+else
+    skip "an alarm set before" "no perl here"
+fi
+
+# state PID: R, S, T (stopped), Z, or nothing.
+state()
+{
+    sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null
+}
+
+# becomes PATTERN PID: within a few seconds.
+becomes()
+{
+    for i in $(seq 100); do
+        state "$2" | grep -qx "$1" && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+# gone PID: ended, within a few seconds.
+gone()
+{
+    for i in $(seq 100); do
+        case $(state "$1") in
+        '' | Z) return 0 ;;
+        esac
+        sleep 0.05
+    done
+    return 1
+}
+
+rm -f ready
+ucudnn-plan record -o net.json -- sh -c 'echo $$ >pid; mv pid ready
+    while :; do sleep 0.05; done' 2>err &
+wrapper=$!
+until [ -e ready ]; do sleep 0.05; done
+command=$(cat ready)
+# Not TSTP, which stops nothing in a group that no shell looks after.
+kill -STOP "$command"
+ok "record stops with the command" becomes T $wrapper
+kill -CONT $wrapper
+ok "CONT lets the command go on" becomes "[RS]" "$command"
+ok "and record" becomes "[RS]" $wrapper
+kill -KILL $wrapper
+wait $wrapper 2>/dev/null
+ok "a command whose record is killed is, too" gone "$command"
+if env --ignore-signal=CHLD true 2>env.log; then
+    expect 4 "an ignored end of children" env --ignore-signal=CHLD \
+        ucudnn-plan record -o new.json -- cat /proc/self/status
+    ok "stays ignored for the command" sh -c \
+        'grep "^SigIgn:.*[13579bdf]....$" out'
+else
+    skip "an ignored end of children" "env does not ignore signals here"
+fi
+
 expect 1 "no output named" ucudnn-plan record -- "$steps"
 err_is "ucudnn-plan record: --output is needed"
 expect 1 "no command" ucudnn-plan record -o net.json
@@ -113,7 +183,31 @@ expect 6 "a folder in the file's place" \
 err_is "ucudnn-plan record: folder: is no regular file"
 ok "the command has not run" test ! -e ran
 
+# What keeps a file from being written.
+mkdir gone
+expect 6 "a folder that is removed meanwhile" \
+    ucudnn-plan record -o gone/net.json -- sh -c 'rmdir gone && exec "$@"' sh \
+    "$steps"
+err_has "ucudnn-plan record: gone/net.json: cannot be written: No such file or directory"
+ln -s /proc/self/comm link.json
+expect 6 "a link to a file of /proc" \
+    ucudnn-plan record -o link.json -- touch ran
+err_has "ucudnn-plan record: link.json: cannot be written: "
+ok "the command has not run" test ! -e ran
+UCUDNN_DISABLE=1
+export UCUDNN_DISABLE
+expect 4 "disabled" ucudnn-plan record -o new.json -- "$steps"
+unset UCUDNN_DISABLE
+said_is "ucudnn-plan record: new.json: nothing was recorded: UCUDNN_DISABLE=1 is in the environment"
+ok "no probe is left" sh -c '! ls | grep probe'
+
 # What the command gets.
+UCUDNN_PLAN=outer.plan
+export UCUDNN_PLAN
+expect 4 "a plan that an outer command follows" \
+    ucudnn-plan record -o new.json -- env
+unset UCUDNN_PLAN
+ok "is not followed while recording" sh -c '! grep UCUDNN_PLAN out'
 LD_PRELOAD=/usr/lib/none.so
 export LD_PRELOAD
 expect 4 "another preload" ucudnn-plan record -o new.json -- env

@@ -74,6 +74,12 @@ else
         ucudnn-plan run net.plan -- sh -c 'kill -PIPE $$'
 fi
 
+UCUDNN_RECORD=$(pwd)/outer.json
+export UCUDNN_RECORD
+expect 0 "a record that an outer command makes" \
+    ucudnn-plan run net.plan -- env
+unset UCUDNN_RECORD
+ok "is not made while a plan is followed" sh -c '! grep UCUDNN_RECORD out'
 expect 127 "a command that is not there" ucudnn-plan run net.plan -- ./none
 said_is "ucudnn-plan run: ./none: command not found"
 expect 126 "a folder" ucudnn-plan run net.plan -- /
