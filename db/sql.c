@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Writers wait this long for each other. */
-enum { BUSY_MS = 60000 };
+/** Writers wait this long for each other, and readers for a writer. */
+enum { WRITE_BUSY_MS = 60000, READ_BUSY_MS = 5000 };
 
 /** Most of a path that a message shows: the cause must fit behind it. */
 #define PATH "%.256s"
@@ -180,14 +180,13 @@ static const char private_file[] = "PRAGMA journal_mode = MEMORY;"
 
 static enum uc_status guard(struct uc_sql *sql, struct uc_error *err)
 {
-    sqlite3_busy_timeout(sql->db, BUSY_MS);
     sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, 1 << 20);
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     return execute(sql, guards, "opening", err);
 }
 
-static enum uc_status connect(struct uc_sql *sql, int flags,
+static enum uc_status connect(struct uc_sql *sql, int flags, int busy_ms,
                               struct uc_error *err)
 {
     char *name;
@@ -204,6 +203,7 @@ static enum uc_status connect(struct uc_sql *sql, int flags,
     sqlite3_extended_result_codes(sql->db, 1);
     if (rc != SQLITE_OK)
         return uc_sql_fail(sql, "opening", err);
+    sqlite3_busy_timeout(sql->db, busy_ms);
     return guard(sql, err);
 }
 
@@ -217,7 +217,7 @@ static enum uc_status connect_read(struct uc_sql *sql, int64_t *application_id,
     static const char read_id[] = "PRAGMA application_id";
     enum uc_status status;
 
-    status = connect(sql, SQLITE_OPEN_READONLY, err);
+    status = connect(sql, SQLITE_OPEN_READONLY, READ_BUSY_MS, err);
     if (status == UC_OK)
         status = single_int(sql, read_id, application_id, err);
     if (status == UC_OK ||
@@ -225,7 +225,7 @@ static enum uc_status connect_read(struct uc_sql *sql, int64_t *application_id,
         return status;
     sqlite3_close(sql->db);
     sql->db = NULL;
-    status = connect(sql, SQLITE_OPEN_READWRITE, err);
+    status = connect(sql, SQLITE_OPEN_READWRITE, READ_BUSY_MS, err);
     if (status == UC_OK)
         status = execute(sql, "PRAGMA query_only = ON", "opening", err);
     if (status == UC_OK)
@@ -243,6 +243,31 @@ static const char *kind_name(int64_t application_id)
     default:
         return "another program's database";
     }
+}
+
+/**
+ * Refuse a file that would compute what is read from it. SQLite goes by the
+ * text of a definition, so what it has made of that is asked.
+ */
+static enum uc_status check_schema(struct uc_sql *sql, struct uc_error *err)
+{
+    static const char computed[] =
+        "SELECT count(*) FROM pragma_table_list"
+        " WHERE schema = 'main' AND type <> 'table'"
+        " AND NOT (type = 'view' AND name = 'readable')";
+    static const char triggers[] =
+        "SELECT count(*) FROM sqlite_schema"
+        " WHERE type = 'trigger' OR sql LIKE 'create%trigger%'";
+    int64_t found = 0;
+    enum uc_status status = single_int(sql, computed, &found, err);
+
+    if (status == UC_OK && found > 0)
+        return uc_sql_malformed(sql, err, "it has views of its own");
+    if (status == UC_OK)
+        status = single_int(sql, triggers, &found, err);
+    if (status == UC_OK && found > 0)
+        return uc_sql_malformed(sql, err, "it has triggers");
+    return status;
 }
 
 /** Refuse what is not ours; *version is 0 for a file without any content. */
@@ -278,7 +303,7 @@ static enum uc_status check_header(struct uc_sql *sql, int64_t *version,
         return uc_sql_malformed(sql, err, "schema version %lld",
                                 (long long)user_version);
     *version = user_version;
-    return UC_OK;
+    return check_schema(sql, err);
 }
 
 /** SQLite reads what is missing of a cut-off last page as zeros. */
@@ -400,7 +425,8 @@ static enum uc_status open_write(struct uc_sql *sql, enum uc_sql_mode mode,
     int64_t version = 0;
     enum uc_status status;
 
-    status = connect(sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    status = connect(sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                     WRITE_BUSY_MS, err);
     if (status == UC_OK && mode == UC_SQL_PRIVATE)
         status = execute(sql, private_file, "opening", err);
     if (status == UC_OK)

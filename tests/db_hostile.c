@@ -385,6 +385,42 @@ static void plans_with_wrong_values_are_refused(void **state)
     }
 }
 
+/* ------------------------------------------------------- computed tables */
+
+/** Reading this ends never. */
+#define ENDLESS                                                       \
+    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)" \
+    " SELECT x AS position FROM c WHERE x < 0"
+
+static void computing_files_are_refused_at_once(void **state)
+{
+    static const char *const changes[] = {
+        "ALTER TABLE operation RENAME TO o;"
+        "CREATE VIEW operation AS " ENDLESS,
+        "CREATE VIEW other AS " ENDLESS,
+        "PRAGMA writable_schema = ON;"
+        "UPDATE sqlite_schema SET rootpage = 0, sql = 'create/**/view"
+        " operation as " ENDLESS "' WHERE name = 'operation'",
+        "CREATE TRIGGER t AFTER INSERT ON plan BEGIN DELETE FROM plan; END",
+        "CREATE VIRTUAL TABLE v USING fts5(x)",
+    };
+    const char *path = in_folder("computing.plan");
+    struct uc_error error = { 0 };
+
+    (void)state;
+    damaged = path;
+    for (size_t i = 0; i < UNIT_COUNT(changes); i++) {
+        if (strstr(changes[i], "fts5") != NULL &&
+            !sqlite3_compileoption_used("ENABLE_FTS5"))
+            continue;
+        make_plan(path);
+        change(path, changes[i]);
+        if (read_plans(&error) != UC_EFILE)
+            fail_msg("read in spite of: %s", changes[i]);
+        assert_says(&error, "malformed");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +428,7 @@ int main(void)
         cmocka_unit_test(truncated_files_are_refused),
         cmocka_unit_test(profiles_with_wrong_values_are_refused),
         cmocka_unit_test(plans_with_wrong_values_are_refused),
+        cmocka_unit_test(computing_files_are_refused_at_once),
     };
 
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

@@ -4,6 +4,8 @@
 
 #include "db/sql.h"
 
+#include <time.h>
+
 /* ---------------------------------------------------------- migrations */
 
 static const char first[] =
@@ -368,6 +370,30 @@ static void other_databases_are_refused_by_their_header(void **state)
     unlink(path);
 }
 
+static void a_reader_waits_seconds_for_a_writer(void **state)
+{
+    struct uc_sql_format one = format(three, 1);
+    const char *path = in_folder("locked");
+    struct uc_error error = { 0 };
+    struct uc_sql *sql = NULL;
+    sqlite3 *writer = NULL;
+    time_t begin;
+
+    (void)state;
+    assert_done(uc_sql_open(&one, path, UC_SQL_WRITE, &sql, err));
+    uc_sql_close(sql);
+    assert_int_equal(sqlite3_open(path, &writer), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(writer, "BEGIN EXCLUSIVE", NULL, NULL, NULL),
+                     SQLITE_OK);
+    begin = time(NULL);
+    assert_int_equal(uc_sql_open(&one, path, UC_SQL_READ, &sql, &error),
+                     UC_EFILE);
+    assert_says(&error, "database is locked");
+    assert_true(time(NULL) - begin < 30);
+    sqlite3_close(writer);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +403,7 @@ int main(void)
         cmocka_unit_test(files_open_from_a_read_only_folder),
         cmocka_unit_test(profiles_take_any_name_and_refuse_others_files),
         cmocka_unit_test(other_databases_are_refused_by_their_header),
+        cmocka_unit_test(a_reader_waits_seconds_for_a_writer),
     };
 
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
