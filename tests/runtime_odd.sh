@@ -9,6 +9,14 @@ odd=$clients/odd
 UCUDNN_PLAN=plan
 export UCUDNN_PLAN
 
+# Otherwise the library would see the double's inner calls.
+if readelf -Wr "$LD_LIBRARY_PATH/libcudnn.so.9" >relocations 2>&1; then
+    ok "the double, like cuDNN, calls its own functions directly" \
+        sh -c '! grep "JUMP_SL.* cudnn" relocations'
+else
+    skip "the double calls its own functions directly" "no readelf here"
+fi
+
 # operations LOG: the operations, algorithms and micro-batches of a log, and
 # where captures begin and end.
 operations()

@@ -41,7 +41,7 @@ tests_double_libcudnn_so_9_SOURCES = \
 tests_double_libcudnn_so_9_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_double_libcudnn_so_9_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
 tests_double_libcudnn_so_9_LDFLAGS = $(AM_LDFLAGS) -Wc,-shared \
-	-Wl,-soname,libcudnn.so.9 '-Wl,-rpath,$$ORIGIN'
+	-Wl,-Bsymbolic -Wl,-soname,libcudnn.so.9 '-Wl,-rpath,$$ORIGIN'
 tests_double_libcudnn_so_9_LDADD = $(double_cuda) -lm
 
 double_programs = \
