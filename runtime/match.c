@@ -19,6 +19,7 @@ enum uc_status uc_matcher_init(struct uc_matcher *matcher,
     matcher->cudnn = cudnn;
     matcher->table = table;
     matcher->match = match;
+    matcher->level = UC_LOG_WARNING;
     if (pthread_mutex_init(&matcher->lock, NULL) != 0)
         return uc_fail(err, UC_EINTERNAL, "no lock to be had");
     return UC_OK;
@@ -62,7 +63,7 @@ static const char **judge_all(const struct uc_matcher *m, CUdevice device)
     for (size_t i = 0; i < count; i++) {
         list[i] = judge(&plans[i], &here, m->match);
         if (list[i] != NULL)
-            uc_log(UC_LOG_WARNING,
+            uc_log(m->level,
                    "the plan of %s is not used on GPU %d: it differs in %s",
                    plans[i].network, (int)device, list[i]);
     }

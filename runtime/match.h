@@ -24,6 +24,8 @@ struct uc_matcher {
     const struct uc_cudnn *cudnn;
     const struct uc_table *table;
     enum uc_match match;
+    enum uc_log_level level; /**< at which a plan's difference is told;
+                                  UC_LOG_WARNING at first */
     pthread_mutex_t lock;
     /** By device, for each plan the field that differs or NULL, which means
         that it may be used; NULL: not judged yet. */

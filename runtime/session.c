@@ -42,9 +42,10 @@ static void open_plan(const struct uc_settings *settings)
                         settings->match, &err) != UC_OK) {
         uc_table_free(session.table);
         session.table = NULL;
-        uc_log(UC_LOG_WARNING, "no plan is followed: %s", err.text);
+        uc_log(UC_LOG_OFF, "no plan is followed: %s", err.text);
         return;
     }
+    matcher.level = UC_LOG_OFF; /* the plan was asked for by name */
     uc_log(UC_LOG_INFO, "following the plan %s", settings->plan);
 }
 
