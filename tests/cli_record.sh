@@ -95,17 +95,18 @@ sh -c 'ucudnn-plan record -o net.json -- sh -c "kill -TERM \$\$"; echo $?' \
     >status 2>err
 ok "a signal's end is handed on" grep -qx 143 status
 ucudnn-plan record -o net.json -- sh -c \
-    'trap "exit 7" USR1; : >ready; while :; do sleep 0.05; done' 2>err &
-until [ -e ready ]; do sleep 0.05; done
+    'trap "exit 7" USR1; : >ready; for i in $(seq 200); do sleep 0.05; done' 2>err &
+await ready
 kill -USR1 $!
 wait $!
 ok "a signal reaches the command" test $? -eq 7
 
 for name in ALRM WINCH XCPU HUP CONT; do
     rm -f ready
-    ucudnn-plan record -o net.json -- sh -c \
-        "trap 'exit 7' $name; : >ready; while :; do sleep 0.05; done" 2>err &
-    until [ -e ready ]; do sleep 0.05; done
+    # The tests may be run with a hangup ignored, which no trap can undo.
+    env --default-signal=$name ucudnn-plan record -o net.json -- sh -c \
+        "trap 'exit 7' $name; : >ready; for i in \$(seq 200); do sleep 0.05; done" 2>err &
+    await ready
     kill -$name $!
     wait $!
     ok "so does $name" test $? -eq 7
@@ -149,9 +150,9 @@ gone()
 
 rm -f ready
 ucudnn-plan record -o net.json -- sh -c 'echo $$ >pid; mv pid ready
-    while :; do sleep 0.05; done' 2>err &
+    for i in $(seq 200); do sleep 0.05; done' 2>err &
 wrapper=$!
-until [ -e ready ]; do sleep 0.05; done
+await ready
 command=$(cat ready)
 # Not TSTP, which stops nothing in a group that no shell looks after.
 kill -STOP "$command"

@@ -120,6 +120,17 @@ err_one_line()
         show_file err
 }
 
+# await FILE: until it is there, but not for ever.
+await()
+{
+    for await_try in $(seq 400); do
+        [ -e "$1" ] && return 0
+        sleep 0.05
+    done
+    echo "# no $1 came: try $await_try was the last"
+    return 1
+}
+
 # gpu_present: whether this machine has an NVIDIA device to measure on.
 gpu_present()
 {
