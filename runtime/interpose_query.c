@@ -57,111 +57,98 @@ static bool planned_workspace(const struct uc_call *call, size_t *bytes)
 /* cuDNN names some of the same parameters differently in its own headers.
  * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 
+#define LIST(...) __VA_ARGS__
+
+/** A search that is told descriptors only: planned operations have one
+    answer. */
+#define DEFINE_SEARCH(Function, Algo, operation, X, Y, W, DESCRIPTORS, NAMES) \
+    EXPORT cudnnStatus_t cudnn##Function(                                     \
+        cudnnHandle_t handle, DESCRIPTORS, const int requestedAlgoCount,      \
+        int *returnedAlgoCount,                                               \
+        cudnnConvolution##Algo##AlgoPerf_t *perfResults)                      \
+    {                                                                         \
+        struct answer a;                                                      \
+        struct uc_session *session = uc_session_get();                        \
+        struct uc_call call = { handle, operation, { X, Y, W, convDesc } };   \
+                                                                              \
+        if (session == NULL)                                                  \
+            return CUDNN_STATUS_NOT_INITIALIZED;                              \
+        if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||            \
+            perfResults == NULL || !find_answer(session, &call, &a))          \
+            return session->cudnn.Function(handle, NAMES, requestedAlgoCount, \
+                                           returnedAlgoCount, perfResults);   \
+        fill_##Algo(&a, perfResults);                                         \
+        *returnedAlgoCount = 1;                                               \
+        return CUDNN_STATUS_SUCCESS;                                          \
+    }
+
 /*
  * The three operations differ in the types and the order of arguments only.
  * DESCRIPTORS: parameters; NAMES: the same, to be passed on; DATA and
  * DATA_NAMES: those of Find...Ex, with the tensors between.
  */
-#define DEFINE_QUERIES(Name, Algo, operation, X, Y, W, DESCRIPTORS, NAMES,  \
-                       DATA, DATA_NAMES)                                    \
-    static void fill_##Algo(const struct answer *a,                         \
-                            cudnnConvolution##Algo##AlgoPerf_t *result)     \
-    {                                                                       \
-        *result = (cudnnConvolution##Algo##AlgoPerf_t){                     \
-            .algo = (cudnnConvolution##Algo##Algo_t)a->algorithm,           \
-            .status = CUDNN_STATUS_SUCCESS,                                 \
-            .time = a->time_ms,                                             \
-            .memory = a->workspace_bytes,                                   \
-            .determinism = a->determinism,                                  \
-            .mathType = a->math,                                            \
-        };                                                                  \
-    }                                                                       \
-                                                                            \
-    EXPORT cudnnStatus_t cudnnGetConvolution##Name##WorkspaceSize(          \
-        cudnnHandle_t handle, DESCRIPTORS,                                  \
-        cudnnConvolution##Algo##Algo_t algo, size_t *sizeInBytes)           \
-    {                                                                       \
-        struct uc_session *session = uc_session_get();                      \
-        struct uc_call call = { handle, operation, { X, Y, W, convDesc } }; \
-                                                                            \
-        if (session == NULL)                                                \
-            return CUDNN_STATUS_NOT_INITIALIZED;                            \
-        if (sizeInBytes != NULL && planned_workspace(&call, sizeInBytes))   \
-            return CUDNN_STATUS_SUCCESS;                                    \
-        return session->cudnn.GetConvolution##Name##WorkspaceSize(          \
-            handle, NAMES, algo, sizeInBytes);                              \
-    }                                                                       \
-                                                                            \
-    EXPORT cudnnStatus_t cudnnGetConvolution##Name##Algorithm_v7(           \
-        cudnnHandle_t handle, DESCRIPTORS, const int requestedAlgoCount,    \
-        int *returnedAlgoCount,                                             \
-        cudnnConvolution##Algo##AlgoPerf_t *perfResults)                    \
-    {                                                                       \
-        struct answer a;                                                    \
-        struct uc_session *session = uc_session_get();                      \
-        struct uc_call call = { handle, operation, { X, Y, W, convDesc } }; \
-                                                                            \
-        if (session == NULL)                                                \
-            return CUDNN_STATUS_NOT_INITIALIZED;                            \
-        if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||          \
-            perfResults == NULL || !find_answer(session, &call, &a))        \
-            return session->cudnn.GetConvolution##Name##Algorithm_v7(       \
-                handle, NAMES, requestedAlgoCount, returnedAlgoCount,       \
-                perfResults);                                               \
-        fill_##Algo(&a, perfResults);                                       \
-        *returnedAlgoCount = 1;                                             \
-        return CUDNN_STATUS_SUCCESS;                                        \
-    }                                                                       \
-                                                                            \
-    EXPORT cudnnStatus_t cudnnFindConvolution##Name##Algorithm(             \
-        cudnnHandle_t handle, DESCRIPTORS, const int requestedAlgoCount,    \
-        int *returnedAlgoCount,                                             \
-        cudnnConvolution##Algo##AlgoPerf_t *perfResults)                    \
-    {                                                                       \
-        struct answer a;                                                    \
-        struct uc_session *session = uc_session_get();                      \
-        struct uc_call call = { handle, operation, { X, Y, W, convDesc } }; \
-                                                                            \
-        if (session == NULL)                                                \
-            return CUDNN_STATUS_NOT_INITIALIZED;                            \
-        if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||          \
-            perfResults == NULL || !find_answer(session, &call, &a))        \
-            return session->cudnn.FindConvolution##Name##Algorithm(         \
-                handle, NAMES, requestedAlgoCount, returnedAlgoCount,       \
-                perfResults);                                               \
-        fill_##Algo(&a, perfResults);                                       \
-        *returnedAlgoCount = 1;                                             \
-        return CUDNN_STATUS_SUCCESS;                                        \
-    }                                                                       \
-                                                                            \
-    EXPORT cudnnStatus_t cudnnFindConvolution##Name##AlgorithmEx(           \
-        cudnnHandle_t handle, DATA, const int requestedAlgoCount,           \
-        int *returnedAlgoCount,                                             \
-        cudnnConvolution##Algo##AlgoPerf_t *perfResults, void *workSpace,   \
-        size_t workSpaceSizeInBytes)                                        \
-    {                                                                       \
-        struct answer a;                                                    \
-        struct uc_session *session = uc_session_get();                      \
-        struct uc_call call = { handle, operation, { X, Y, W, convDesc } }; \
-                                                                            \
-        if (session == NULL)                                                \
-            return CUDNN_STATUS_NOT_INITIALIZED;                            \
-        /* What does not fit the workspace given would not be run. */       \
-        if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||          \
-            perfResults == NULL || !find_answer(session, &call, &a) ||      \
-            a.workspace_bytes > workSpaceSizeInBytes)                       \
-            return session->cudnn.FindConvolution##Name##AlgorithmEx(       \
-                handle, DATA_NAMES, requestedAlgoCount, returnedAlgoCount,  \
-                perfResults, workSpace, workSpaceSizeInBytes);              \
-        fill_##Algo(&a, perfResults);                                       \
-        *returnedAlgoCount = 1;                                             \
-        return CUDNN_STATUS_SUCCESS;                                        \
+#define DEFINE_QUERIES(Name, Algo, operation, X, Y, W, DESCRIPTORS, NAMES,    \
+                       DATA, DATA_NAMES)                                      \
+    static void fill_##Algo(const struct answer *a,                           \
+                            cudnnConvolution##Algo##AlgoPerf_t *result)       \
+    {                                                                         \
+        *result = (cudnnConvolution##Algo##AlgoPerf_t){                       \
+            .algo = (cudnnConvolution##Algo##Algo_t)a->algorithm,             \
+            .status = CUDNN_STATUS_SUCCESS,                                   \
+            .time = a->time_ms,                                               \
+            .memory = a->workspace_bytes,                                     \
+            .determinism = a->determinism,                                    \
+            .mathType = a->math,                                              \
+        };                                                                    \
+    }                                                                         \
+                                                                              \
+    EXPORT cudnnStatus_t cudnnGetConvolution##Name##WorkspaceSize(            \
+        cudnnHandle_t handle, DESCRIPTORS,                                    \
+        cudnnConvolution##Algo##Algo_t algo, size_t *sizeInBytes)             \
+    {                                                                         \
+        struct uc_session *session = uc_session_get();                        \
+        struct uc_call call = { handle, operation, { X, Y, W, convDesc } };   \
+                                                                              \
+        if (session == NULL)                                                  \
+            return CUDNN_STATUS_NOT_INITIALIZED;                              \
+        if (sizeInBytes != NULL && planned_workspace(&call, sizeInBytes))     \
+            return CUDNN_STATUS_SUCCESS;                                      \
+        return session->cudnn.GetConvolution##Name##WorkspaceSize(            \
+            handle, NAMES, algo, sizeInBytes);                                \
+    }                                                                         \
+                                                                              \
+    DEFINE_SEARCH(GetConvolution##Name##Algorithm_v7, Algo, operation, X, Y,  \
+                  W, LIST(DESCRIPTORS), LIST(NAMES))                          \
+    DEFINE_SEARCH(FindConvolution##Name##Algorithm, Algo, operation, X, Y, W, \
+                  LIST(DESCRIPTORS), LIST(NAMES))                             \
+                                                                              \
+    EXPORT cudnnStatus_t cudnnFindConvolution##Name##AlgorithmEx(             \
+        cudnnHandle_t handle, DATA, const int requestedAlgoCount,             \
+        int *returnedAlgoCount,                                               \
+        cudnnConvolution##Algo##AlgoPerf_t *perfResults, void *workSpace,     \
+        size_t workSpaceSizeInBytes)                                          \
+    {                                                                         \
+        struct answer a;                                                      \
+        struct uc_session *session = uc_session_get();                        \
+        struct uc_call call = { handle, operation, { X, Y, W, convDesc } };   \
+                                                                              \
+        if (session == NULL)                                                  \
+            return CUDNN_STATUS_NOT_INITIALIZED;                              \
+        /* What does not fit the workspace given would not be run. */         \
+        if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||            \
+            perfResults == NULL || !find_answer(session, &call, &a) ||        \
+            a.workspace_bytes > workSpaceSizeInBytes)                         \
+            return session->cudnn.FindConvolution##Name##AlgorithmEx(         \
+                handle, DATA_NAMES, requestedAlgoCount, returnedAlgoCount,    \
+                perfResults, workSpace, workSpaceSizeInBytes);                \
+        fill_##Algo(&a, perfResults);                                         \
+        *returnedAlgoCount = 1;                                               \
+        return CUDNN_STATUS_SUCCESS;                                          \
     }
 
 #define TENSOR const cudnnTensorDescriptor_t
 #define FILTER const cudnnFilterDescriptor_t
 #define CONVOLUTION const cudnnConvolutionDescriptor_t
-#define LIST(...) __VA_ARGS__
 
 DEFINE_QUERIES(Forward, Fwd, UC_FORWARD, xDesc, yDesc, wDesc,
                LIST(TENSOR xDesc, FILTER wDesc, CONVOLUTION convDesc,
