@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct uc_gpu gpu;
+_Thread_local struct uc_gpu gpu;
 
 bool gpu_open(void)
 {

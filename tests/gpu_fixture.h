@@ -15,8 +15,8 @@
 
 enum { GPU_BATCH = 5, GPU_FIRST_PIECE = 3 };
 
-/** Opened by gpu_open(). */
-extern struct uc_gpu gpu;
+/** Opened by gpu_open(); each thread has its own. */
+extern _Thread_local struct uc_gpu gpu;
 
 /** False, having said so, when there is no GPU; exits when there is one that
     cannot be used. */

@@ -210,19 +210,38 @@ endif
 
 # on a GPU
 if HAVE_CUDNN
-gpu_programs = tests/gpu_runner tests/gpu_runtime
+gpu_programs = \
+	tests/gpu_api \
+	tests/gpu_devices \
+	tests/gpu_runner \
+	tests/gpu_runtime
 endif
 gpu_tests += $(gpu_programs) tests/gpu_bench.sh
 EXTRA_DIST += tests/gpu_bench.sh
 gpu_fixture_sources = tests/gpu_fixture.c tests/gpu_fixture.h \
 	tests/double/number.c
-tests_gpu_runner_SOURCES = tests/gpu_runner.c $(gpu_fixture_sources)
-tests_gpu_runner_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_gpu_runtime_SOURCES = tests/gpu_runtime.c $(gpu_fixture_sources)
-tests_gpu_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_gpu_runtime_LDFLAGS = $(AM_LDFLAGS) \
+gpu_client_sources = $(gpu_fixture_sources) \
+	tests/gpu_client.c tests/gpu_client.h \
+	tests/gpu_plan.c tests/gpu_plan.h
+# libucudnn by the linker's own word, before cuDNN.
+gpu_client_ldflags = $(AM_LDFLAGS) \
 	-Wl,-rpath,$(abs_top_builddir)/.libs \
 	-Wl,--no-as-needed,.libs/libucudnn.so
+tests_gpu_api_SOURCES = tests/gpu_api.c $(gpu_client_sources)
+tests_gpu_api_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_api_LDFLAGS = $(gpu_client_ldflags)
+tests_gpu_api_LDADD = $(LDADD) -ldl
+EXTRA_tests_gpu_api_DEPENDENCIES = libucudnn.la
+tests_gpu_devices_SOURCES = tests/gpu_devices.c $(gpu_client_sources)
+tests_gpu_devices_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_devices_LDFLAGS = $(gpu_client_ldflags) -pthread
+tests_gpu_devices_LDADD = $(LDADD) -ldl
+EXTRA_tests_gpu_devices_DEPENDENCIES = libucudnn.la
+tests_gpu_runner_SOURCES = tests/gpu_runner.c $(gpu_fixture_sources)
+tests_gpu_runner_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_runtime_SOURCES = tests/gpu_runtime.c $(gpu_client_sources)
+tests_gpu_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_runtime_LDFLAGS = $(gpu_client_ldflags)
 tests_gpu_runtime_LDADD = $(LDADD) -ldl
 EXTRA_tests_gpu_runtime_DEPENDENCIES = libucudnn.la
 
