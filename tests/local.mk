@@ -216,8 +216,17 @@ gpu_programs = \
 	tests/gpu_runner \
 	tests/gpu_runtime
 endif
-gpu_tests += $(gpu_programs) tests/gpu_bench.sh
-EXTRA_DIST += tests/gpu_bench.sh
+gpu_tests += $(gpu_programs) \
+	tests/gpu_bench.sh \
+	tests/gpu_pytorch.sh
+cli_tests += tests/carry_folder.sh
+EXTRA_DIST += \
+	tests/carry.sh \
+	tests/gpu_all.sh \
+	tests/gpu_bench.sh \
+	tests/gpu_pytorch.sh \
+	tests/pytorch/compare.py \
+	tests/pytorch/step.py
 gpu_fixture_sources = tests/gpu_fixture.c tests/gpu_fixture.h \
 	tests/double/number.c
 gpu_client_sources = $(gpu_fixture_sources) \

@@ -1,16 +1,18 @@
 """Training steps of one network in PyTorch, timed; an ordinary program.
 
-usage: step.py alexnet|resnet18|unet3d fp32|tf32|fp16 [STEPS]
+usage: step.py alexnet|resnet18|unet3d fp32|tf32|fp16 [STEPS [profile]]
 
 Prints one line of JSON: the median step in milliseconds, its quartiles, the
-peak of allocated memory and the loss after the last step.
+peak of allocated memory and the loss after the last of STEPS (20) timed steps,
+three untimed ones before them. With "profile", `conv_ms` is the device time a
+step of what cuDNN's convolutions launched, from further steps under PyTorch's
+profiler; null when it saw none.
 """
 import json
 import sys
 
 import torch
 import torch.nn as nn
-import torchvision
 
 
 class Level(nn.Sequential):
@@ -45,9 +47,32 @@ class UNet3d(nn.Module):
 def make(network):
     if network == "unet3d":
         return UNet3d(), (4, 1, 96, 96, 96), torch.contiguous_format
+    import torchvision  # takes seconds, and the U-Net needs none of it
     batch = {"alexnet": 256, "resnet18": 128}[network]
     model = getattr(torchvision.models, network)()
     return model, (batch, 3, 224, 224), torch.channels_last
+
+
+# Kernels are the innermost operator's: those of cuDNN are these operators' own,
+# while sums of bias gradients (aten::sum), bias additions (aten::add_), casts
+# and copies (aten::copy_) belong to others and are not counted.
+CONVOLUTIONS = {"aten::cudnn_convolution", "aten::cudnn_convolution_transpose",
+                "aten::convolution_backward"}
+
+
+def convolutions_ms(step, steps):
+    """Mean device time a step of the convolutions' kernels."""
+    activities = [torch.profiler.ProfilerActivity.CPU,
+                  torch.profiler.ProfilerActivity.CUDA]
+    for _ in range(2):  # the first finds the profiler cold
+        torch.cuda.synchronize()
+        with torch.profiler.profile(activities=activities) as profile:
+            for _ in range(steps):
+                step()
+            torch.cuda.synchronize()
+    us = [kernel.duration for event in profile.events()
+          if event.name in CONVOLUTIONS for kernel in event.kernels]
+    return round(sum(us) / 1000 / steps, 3) if us else None
 
 
 def main():
@@ -88,13 +113,16 @@ def main():
         times.append((begin, end))
     torch.cuda.synchronize()
     ms = sorted(b.elapsed_time(e) for b, e in times[3:])
-    print(json.dumps({
+    result = {
         "network": network, "precision": precision,
         "ms": round(ms[len(ms) // 2], 3),
         "quartiles": [round(ms[len(ms) // 4], 3),
                       round(ms[len(ms) * 3 // 4], 3)],
         "peak_mib": round(torch.cuda.max_memory_allocated() / 2**20, 1),
-        "loss": round(loss.item(), 6)}))
+        "loss": round(loss.item(), 6)}
+    if sys.argv[4:] == ["profile"]:
+        result["conv_ms"] = convolutions_ms(step, 2)
+    print(json.dumps(result))
 
 
 main()

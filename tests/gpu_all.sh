@@ -1,0 +1,101 @@
+# All GPU tests, run from a build that carry.sh packed; then, if asked for, the
+# training steps of PyTorch that the README shows, spread over all GPUs.
+#
+# usage: sh gpu_all.sh CARRY LOGS [pytorch]
+#
+# Writes LOGS/tests.log (TAP), LOGS/pytorch.log (a block a cell) and
+# LOGS/pytorch.raw.log, part by part, so that what has ended is there whatever
+# comes later; each part has a time limit. Exit status 1: something failed.
+set -u
+[ $# -ge 2 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 1; }
+test_s=120 cell_s=300
+source=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+carry=$(cd "$1" && pwd) || exit 1
+mkdir -p "$2" && logs=$(cd "$2" && pwd) || exit 1
+pytorch=${3-}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+export abs_top_srcdir="$source" abs_top_builddir="$carry/build"
+export UCUDNN_DATA_DIR="$source/db" PYTHONDONTWRITEBYTECODE=1
+cudnn=$(python3 -c 'import nvidia.cudnn as c; print(list(c.__path__)[0])' \
+    2>/dev/null) && cudnn=:$cudnn/lib
+libraries=$carry/lib:$carry/build/.libs$cudnn
+libraries=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# Of all programs only ours see the libraries that came with them.
+cat >"$scratch/ucudnn-plan" <<END
+#!/bin/sh
+LD_LIBRARY_PATH='$libraries' exec '$carry/build/ucudnn-plan' "\$@"
+END
+chmod +x "$scratch/ucudnn-plan"
+PATH=$scratch:$PATH
+# Where it is in memory a database is not waited for.
+[ -n "${TMPDIR-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
+
+# part NAME SECONDS COMMAND...: one part, and how it went.
+part()
+{
+    part_name=$1 part_s=$2 part_begin=$(date +%s)
+    shift 2
+    timeout -k 5 "$part_s" "$@"
+    part_status=$?
+    echo "$part_name: exit status $part_status," \
+        "$(($(date +%s) - part_begin)) s" >&3
+    [ "$part_status" -eq 0 ] || : >"$scratch/failed"
+}
+
+# run_test NAME: into one log.
+run_test()
+{
+    echo "# $1"
+    case $1 in
+        *.sh) part "$1" "$test_s" sh "$source/tests/$1" ;;
+        *) part "$1" "$test_s" env LD_LIBRARY_PATH="$libraries" \
+            sh "$source/tests/tap.sh" "$carry/build/tests/$1" ;;
+    esac >"$scratch/$1.log" 2>&1
+    ! grep -q '^not ok' "$scratch/$1.log" || : >"$scratch/failed"
+    cat "$scratch/$1.log"
+}
+
+exec 3>&1
+for test in gpu_runner gpu_runtime gpu_api gpu_devices; do
+    run_test "$test" >>"$logs/tests.log"
+done
+
+# The longest first: whichever GPU is idle takes the next.
+fine=12,14,16,18,20,24,28,32,36,40,48,56,64,72,80,96,112
+cells="unet3d:fp32:512 resnet18:fp16:64:5 resnet18:fp32:64:2:$fine
+    unet3d:tf32:512 alexnet:fp32:64:2 resnet18:tf32:64:2 unet3d:fp16:512
+    alexnet:tf32:64:2 alexnet:fp16:64:2"
+slow_tests="gpu_bench.sh gpu_pytorch.sh"
+
+# work GPU: every cell, then every test, that no other GPU has taken.
+work()
+{
+    export CUDA_VISIBLE_DEVICES="$1"
+    for cell in $cells $slow_tests; do
+        mkdir "$scratch/$cell" 2>/dev/null || continue
+        case $cell in
+            *.sh) run_test "$cell" >>"$logs/tests.log" ;;
+            *) part "$cell" "$cell_s" \
+                python3 "$source/tests/pytorch/compare.py" \
+                "$source/db/profiles/h200.profile" "$cell" \
+                >>"$logs/pytorch.log" 2>>"$logs/pytorch.raw.log" ;;
+        esac
+    done
+}
+
+if [ "$pytorch" = pytorch ]; then
+    gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+    for gpu in $(seq 0 $((gpus - 1))); do
+        work "$gpu" &
+    done
+    wait
+else
+    for test in $slow_tests; do
+        run_test "$test" >>"$logs/tests.log"
+    done
+fi
+grep '^not ok' "$logs/tests.log"
+[ ! -f "$logs/pytorch.log" ] || cat "$logs/pytorch.log"
+[ ! -e "$scratch/failed" ]
