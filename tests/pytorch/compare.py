@@ -172,7 +172,7 @@ class Cell:
                 "planned", self.planned["predicted_ns"]),
             "peak: %.0f MiB capped, %.0f MiB planned: %+.0f MiB" % (
                 *peaks, peaks[1] - peaks[0]),
-            "loss: %.6f capped; planned %+.1e, uncapped %+.1e from it" % (
+            "loss: %.7g capped; planned %+.1e, uncapped %+.1e from it" % (
                 loss, self.loss("planned") - loss,
                 self.uncapped["loss"] - loss),
             "calls: %d as planned, %d passed through" % (

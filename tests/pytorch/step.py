@@ -119,7 +119,7 @@ def main():
         "quartiles": [round(ms[len(ms) // 4], 3),
                       round(ms[len(ms) * 3 // 4], 3)],
         "peak_mib": round(torch.cuda.max_memory_allocated() / 2**20, 1),
-        "loss": round(loss.item(), 6)}
+        "loss": float("%.7g" % loss.item())}
     if sys.argv[4:] == ["profile"]:
         result["conv_ms"] = convolutions_ms(step, 2)
     print(json.dumps(result))
