@@ -246,9 +246,6 @@ static void check_counts(void)
     printf("1..1\n%s 1 - all calls ran as planned\n", good ? "ok" : "not ok");
     printf("# %lld calls made, %lld as planned, %lld passed through\n", made,
            executed, passed);
-    fflush(stdout);
-    if (!good)
-        _exit(1);
 }
 
 void gpu_count_calls(void)
