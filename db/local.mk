@@ -11,7 +11,8 @@ libuc_db_a_SOURCES = \
 	db/plan_write.c \
 	db/profile.c db/profile.h \
 	db/profile_impl.h \
-	db/profile_rows.c
+	db/profile_rows.c \
+	db/profile_searches.c
 libuc_db_a_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 
 # A schema as one C string constant.

@@ -5,6 +5,7 @@
 #include "common/text.h"
 #include "db/plan_impl.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,8 @@ static const char *piece_fault(const struct uc_plan_operation *op, size_t at)
 {
     const struct uc_plan_piece *piece = &op->pieces[at];
     bool filter = op->problem.operation == UC_BACKWARD_FILTER;
+    const char *fault;
+    unsigned notes;
 
     if (piece->size < 1 || piece->count < 1)
         return "an empty micro-batch";
@@ -97,10 +100,16 @@ static const char *piece_fault(const struct uc_plan_operation *op, size_t at)
         return "a negative workspace";
     if (!is_time(piece->time_ns))
         return "a micro-batch's time is out of range";
-    if (piece->kernel.api != UC_API_LEGACY || piece->kernel.algorithm < 0 ||
-        piece->kernel.algorithm >=
-            uc_legacy_algorithm_count(op->problem.operation))
-        return "no such algorithm";
+    if (piece->build_ns < 0 || piece->build_ns > UC_PLAN_MOST_NS)
+        return "a kernel's build time is out of range";
+    if (piece->notes > INT_MAX)
+        return "notes out of range";
+    fault = uc_kernel_fault(&piece->kernel, op->problem.operation);
+    if (fault != NULL)
+        return fault;
+    notes = uc_legacy_notes(&piece->kernel, op->problem.operation);
+    if (!uc_notes_keep_math(notes | piece->notes, &op->problem))
+        return "a kernel computes in weaker math than the problem's";
     if (piece->accumulate != (filter && at > 0))
         return filter ? "every micro-batch but the first must accumulate, and "
                         "the first must not"

@@ -30,8 +30,12 @@ struct uc_plan_piece {
     int64_t count;   /**< >= 1 */
     bool accumulate; /**< runs with beta = 1 */
     struct uc_kernel kernel;
+    unsigned notes; /**< enum uc_kernel_note bits; a legacy kernel has at
+                         least uc_legacy_notes() */
     int64_t workspace_bytes;
-    int64_t time_ns; /**< of one piece */
+    int64_t time_ns;  /**< of one piece */
+    int64_t build_ns; /**< to make the kernel ready, once, as measured; 0 when
+                           it is not known */
 };
 
 struct uc_plan_operation {
@@ -75,8 +79,9 @@ void uc_plan_totals(const struct uc_plan *plan, struct uc_plan_totals *totals);
 /**
  * Every rule of a plan that can be followed: ranges, pieces that add up to
  * the batch, times and workspaces that are those of the pieces, workspaces
- * within the limit, and beta: only pieces of backward-filter accumulate, and
- * there every piece but the first. UC_EINTERNAL with layer and reason.
+ * within the limit, kernels that exist and keep the problem's math, and beta:
+ * only pieces of backward-filter accumulate, and there every piece but the
+ * first. UC_EINTERNAL with layer and reason.
  */
 enum uc_status uc_plan_check(const struct uc_plan *plan, struct uc_error *err);
 

@@ -1,6 +1,6 @@
--- Plans, schema version 1. Described in ucudnn-profile(5).
+-- Plans, schema version 2. Described in ucudnn-profile(5).
 PRAGMA application_id = 0x7563506c;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE plan (
     id INTEGER PRIMARY KEY,
@@ -48,6 +48,8 @@ CREATE TABLE micro_batch (
     kernel TEXT NOT NULL,
     workspace_bytes INTEGER NOT NULL CHECK (workspace_bytes >= 0),
     time_ns INTEGER NOT NULL CHECK (time_ns >= 1),
+    notes INTEGER NOT NULL DEFAULT 0 CHECK (notes >= 0),
+    build_ns INTEGER NOT NULL DEFAULT 0 CHECK (build_ns >= 0),
     PRIMARY KEY (plan, operation, position),
     FOREIGN KEY (plan, operation) REFERENCES operation (plan, position)
 ) STRICT, WITHOUT ROWID;

@@ -8,11 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char schema_1[] =
+static const char schema[] =
 #include "db/plan.inc"
     ;
+/** A kernel of version 1 is a legacy one, and its notes are known. */
+static const char from_1[] =
+    "PRAGMA user_version = 2;"
+    "ALTER TABLE micro_batch ADD COLUMN"
+    " notes INTEGER NOT NULL DEFAULT 0 CHECK (notes >= 0);"
+    "ALTER TABLE micro_batch ADD COLUMN"
+    " build_ns INTEGER NOT NULL DEFAULT 0 CHECK (build_ns >= 0);";
 
-static const char *const migrations[] = { schema_1 };
+static const char *const migrations[] = { schema, from_1 };
 
 #define PLAN_COLUMNS                                               \
     "network, " UC_SQL_ENVIRONMENT                                 \
@@ -22,8 +29,9 @@ static const char *const migrations[] = { schema_1 };
 #define OPERATION_COLUMNS                                                \
     "position, layer, repeat, batch, problem, workspace_bytes, time_ns," \
     " undivided_ns, unlimited_ns"
-#define MICRO_BATCH_COLUMNS \
-    "position, size, count, accumulate, kernel, workspace_bytes, time_ns"
+#define MICRO_BATCH_COLUMNS                                                \
+    "position, size, count, accumulate, kernel, workspace_bytes, time_ns," \
+    " notes, build_ns"
 
 static const char *const statements[] = {
     [UC_PLAN_ADD] = "INSERT INTO plan (" PLAN_COLUMNS ", id)"
@@ -34,7 +42,8 @@ static const char *const statements[] = {
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [UC_PLAN_ADD_MICRO_BATCH] =
         "INSERT INTO micro_batch (" MICRO_BATCH_COLUMNS ", plan, operation)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+        " ?11)",
     [UC_PLAN_ALL] = "SELECT " PLAN_COLUMNS ", id FROM plan ORDER BY id",
     [UC_PLAN_OPERATIONS] = "SELECT " OPERATION_COLUMNS " FROM operation"
                            " WHERE plan = ?1 ORDER BY position",
@@ -48,6 +57,7 @@ const struct uc_sql_format uc_plan_format = {
     .name = "plan",
     .migrations = migrations,
     .version = sizeof migrations / sizeof *migrations,
+    .least_read = sizeof migrations / sizeof *migrations,
     .statements = statements,
     .statement_count = UC_PLAN_STATEMENTS,
 };
@@ -78,12 +88,16 @@ static enum uc_status read_piece(struct uc_sql_query *query,
     uc_sql_text(query, 4, kernel, sizeof kernel);
     piece->workspace_bytes = uc_sql_int(query, 5, 0, INT64_MAX);
     piece->time_ns = uc_sql_int(query, 6, 1, UC_PLAN_MOST_NS);
+    piece->notes = (unsigned)uc_sql_int(query, 7, 0, INT_MAX);
+    piece->build_ns = uc_sql_int(query, 8, 0, UC_PLAN_MOST_NS);
     status = uc_sql_row_check(query, err);
-    if (status == UC_OK && uc_kernel_parse(kernel, op->problem.operation,
-                                           &piece->kernel, &cause) != UC_OK)
-        status = uc_sql_malformed(query->sql, err, "kernel \"%s\": %.128s",
-                                  kernel, cause.text);
-    return status;
+    if (status != UC_OK)
+        return status;
+    if (uc_kernel_parse(kernel, op->problem.operation, &piece->kernel,
+                        &cause) != UC_OK)
+        return uc_sql_malformed(query->sql, err, "%.224s", cause.text);
+    piece->notes |= uc_legacy_notes(&piece->kernel, op->problem.operation);
+    return UC_OK;
 }
 
 static enum uc_status read_pieces(struct uc_sql *sql, int64_t plan,

@@ -45,8 +45,10 @@ static enum uc_status add_piece(struct uc_sql *sql, int64_t plan,
     uc_sql_bind_text(&query, 5, kernel);
     uc_sql_bind_int(&query, 6, piece->workspace_bytes);
     uc_sql_bind_int(&query, 7, piece->time_ns);
-    uc_sql_bind_int(&query, 8, plan);
-    uc_sql_bind_int(&query, 9, (int64_t)position);
+    uc_sql_bind_int(&query, 8, piece->notes);
+    uc_sql_bind_int(&query, 9, piece->build_ns);
+    uc_sql_bind_int(&query, 10, plan);
+    uc_sql_bind_int(&query, 11, (int64_t)position);
     return uc_sql_finish(&query, err);
 }
 

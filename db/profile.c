@@ -10,15 +10,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char schema_1[] =
+static const char schema[] =
 #include "db/profile.inc"
     ;
+static const char from_1[] =
+    "PRAGMA user_version = 2;"
+    "CREATE TABLE search ("
+    " environment INTEGER NOT NULL REFERENCES environment,"
+    " problem INTEGER NOT NULL REFERENCES problem,"
+    " micro_batch INTEGER NOT NULL CHECK (micro_batch >= 1),"
+    " accumulate INTEGER NOT NULL CHECK (accumulate IN (0, 1)),"
+    " api TEXT NOT NULL CHECK (api IN ('legacy', 'graph')),"
+    " found INTEGER NOT NULL CHECK (found >= 0),"
+    " pruned INTEGER NOT NULL CHECK (pruned BETWEEN 0 AND found),"
+    " left_out INTEGER NOT NULL CHECK (left_out >= 0),"
+    " searched_at INTEGER NOT NULL,"
+    " PRIMARY KEY (environment, problem, micro_batch, accumulate, api)"
+    ") STRICT, WITHOUT ROWID;"
+    "ALTER TABLE measurement ADD COLUMN"
+    " build_ns INTEGER NOT NULL DEFAULT 0 CHECK (build_ns >= 0);"
+    "DROP VIEW readable;"
+    "CREATE VIEW readable AS\n"
+    "SELECT environment.device AS device, environment.cudnn AS cudnn,\n"
+    "    problem.text AS problem, micro_batch, accumulate,\n"
+    "    kernel.text AS kernel, outcome.text AS outcome, reason.text AS "
+    "reason,\n"
+    "    notes, workspace_bytes, time_ns, spread_ns, host_ns, error, calls,\n"
+    "    datetime(measured_at, 'unixepoch') AS measured_at, build_ns\n"
+    "FROM measurement\n"
+    "JOIN environment ON environment.id = measurement.environment\n"
+    "JOIN problem ON problem.id = measurement.problem\n"
+    "JOIN kernel ON kernel.id = measurement.kernel\n"
+    "JOIN outcome ON outcome.id = measurement.outcome\n"
+    "LEFT JOIN reason ON reason.id = measurement.reason;";
 
-static const char *const migrations[] = { schema_1 };
+static const char *const migrations[] = { schema, from_1 };
 
 #define SAME_ENVIRONMENT                                               \
     "device = ?1 AND compute_capability = ?2 AND multiprocessors = ?3" \
     " AND memory_bytes = ?4 AND cudnn = ?5 AND cuda = ?6 AND driver = ?7"
+
+/** Rows of one problem; `build` is where their build time stands. */
+#define LOAD(build)                                                            \
+    "SELECT micro_batch, accumulate, kernel.text AS kernel,"                   \
+    " outcome.text AS outcome, measurement.reason IS NOT NULL,"                \
+    " reason.text AS reason, notes, workspace_bytes, time_ns, spread_ns,"      \
+    " host_ns, error, calls, samples, measured_at, " build " FROM measurement" \
+    " LEFT JOIN kernel ON kernel.id = measurement.kernel"                      \
+    " LEFT JOIN outcome ON outcome.id = measurement.outcome"                   \
+    " LEFT JOIN reason ON reason.id = measurement.reason"                      \
+    " WHERE environment = ?1 AND problem = ?2"
 
 static const char *const statements[] = {
     [UC_PROFILE_FIND_ENVIRONMENT] =
@@ -46,17 +87,19 @@ static const char *const statements[] = {
         "INSERT OR REPLACE INTO measurement (environment, problem,"
         " micro_batch, accumulate, kernel, outcome, reason, notes,"
         " workspace_bytes, time_ns, spread_ns, host_ns, error, calls,"
-        " samples, measured_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-        " ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
-    [UC_PROFILE_LOAD] =
-        "SELECT micro_batch, accumulate, kernel.text AS kernel,"
-        " outcome.text AS outcome, measurement.reason IS NOT NULL,"
-        " reason.text AS reason, notes, workspace_bytes, time_ns, spread_ns,"
-        " host_ns, error, calls, samples, measured_at FROM measurement"
-        " LEFT JOIN kernel ON kernel.id = measurement.kernel"
-        " LEFT JOIN outcome ON outcome.id = measurement.outcome"
-        " LEFT JOIN reason ON reason.id = measurement.reason"
-        " WHERE environment = ?1 AND problem = ?2",
+        " samples, measured_at, build_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+        " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+    [UC_PROFILE_LOAD] = LOAD("build_ns"),
+    [UC_PROFILE_LOAD_1] = LOAD("0"),
+    [UC_PROFILE_STORE_SEARCH] =
+        "INSERT OR REPLACE INTO search (environment, problem, micro_batch,"
+        " accumulate, api, found, pruned, searched_at, left_out)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [UC_PROFILE_LOAD_SEARCHES] =
+        "SELECT api, micro_batch, accumulate, found, pruned, searched_at,"
+        " left_out"
+        " FROM search WHERE environment = ?1 AND problem = ?2"
+        " ORDER BY api DESC, micro_batch, accumulate",
     [UC_PROFILE_PROBLEMS] =
         "SELECT text FROM problem WHERE EXISTS (SELECT 1 FROM measurement"
         " WHERE environment = ?1 AND problem = problem.id) ORDER BY text",
@@ -64,6 +107,14 @@ static const char *const statements[] = {
         "SELECT outcome.text AS outcome, count(*) FROM measurement"
         " LEFT JOIN outcome ON outcome.id = measurement.outcome"
         " WHERE environment = ?1 GROUP BY measurement.outcome",
+    [UC_PROFILE_APIS] =
+        "SELECT kernel.text GLOB 'eng*' AS graph, count(*) FROM measurement"
+        " LEFT JOIN kernel ON kernel.id = measurement.kernel"
+        " WHERE environment = ?1 GROUP BY graph",
+    [UC_PROFILE_COMPILED] =
+        "SELECT count(*), coalesce(CAST(avg(build_ns) AS INTEGER), 0),"
+        " coalesce(max(build_ns), 0) FROM measurement WHERE environment = ?1"
+        " AND notes & ?2 AND build_ns > 0",
 };
 
 static const struct uc_sql_format format = {
@@ -71,6 +122,7 @@ static const struct uc_sql_format format = {
     .name = "profile",
     .migrations = migrations,
     .version = sizeof migrations / sizeof *migrations,
+    .least_read = 1, /* searches and build times are missing */
     .statements = statements,
     .statement_count = UC_PROFILE_STATEMENTS,
 };
@@ -178,6 +230,28 @@ enum uc_status uc_profile_find_text(struct uc_profile *profile,
         return status;
     uc_sql_bind_text(&query, 1, text);
     return found_id(&query, id, err);
+}
+
+enum uc_status uc_profile_text_id(struct uc_profile *profile,
+                                  enum uc_profile_statement find,
+                                  enum uc_profile_statement add,
+                                  const char *text, int64_t *id,
+                                  struct uc_error *err)
+{
+    struct uc_sql_query query;
+    enum uc_status status;
+
+    status = uc_profile_find_text(profile, find, text, id, err);
+    if (status != UC_OK || *id >= 0)
+        return status;
+    status = uc_sql_query(profile->sql, add, "adding a name", &query, err);
+    if (status != UC_OK)
+        return status;
+    uc_sql_bind_text(&query, 1, text);
+    status = uc_sql_finish(&query, err);
+    if (status == UC_OK)
+        *id = sqlite3_last_insert_rowid(profile->sql->db);
+    return status;
 }
 
 static enum uc_status find_environment(struct uc_profile *profile,
@@ -388,5 +462,61 @@ enum uc_status uc_profile_outcomes(struct uc_profile *profile, int64_t env,
     uc_sql_end(&query);
     if (status == UC_OK)
         memcpy(counts, sums, sizeof sums);
+    return status;
+}
+
+/* -------------------------------------------------------------- kernels */
+
+static enum uc_status read_compiled(struct uc_profile *profile, int64_t env,
+                                    struct uc_profile_kernels *kernels,
+                                    struct uc_error *err)
+{
+    struct uc_sql_query query = { 0 };
+    enum uc_status status;
+    bool row = false;
+
+    status = uc_sql_query(profile->sql, UC_PROFILE_COMPILED,
+                          "reading build times", &query, err);
+    if (status != UC_OK)
+        return status;
+    uc_sql_bind_int(&query, 1, env);
+    uc_sql_bind_int(&query, 2, UC_NOTE_RUNTIME_COMPILED);
+    status = uc_sql_step(&query, &row, err);
+    if (status == UC_OK && row) {
+        kernels->compiled = uc_sql_int(&query, 0, 0, INT64_MAX);
+        kernels->compiled_mean_ns = uc_sql_int(&query, 1, 0, INT64_MAX);
+        kernels->compiled_most_ns = uc_sql_int(&query, 2, 0, INT64_MAX);
+        status = uc_sql_row_check(&query, err);
+    }
+    uc_sql_end(&query);
+    return status;
+}
+
+enum uc_status uc_profile_kernels(struct uc_profile *profile, int64_t env,
+                                  struct uc_profile_kernels *kernels,
+                                  struct uc_error *err)
+{
+    struct uc_profile_kernels found = { .rows = { 0 } };
+    struct uc_sql_query query = { 0 };
+    enum uc_status status;
+    bool row;
+
+    status = uc_sql_query(profile->sql, UC_PROFILE_APIS, "counting kernels",
+                          &query, err);
+    if (status == UC_OK)
+        uc_sql_bind_int(&query, 1, env);
+    while (status == UC_OK &&
+           (status = uc_sql_step(&query, &row, err)) == UC_OK && row) {
+        bool graph = uc_sql_int(&query, 0, 0, 1) == 1;
+
+        found.rows[graph ? UC_API_GRAPH : UC_API_LEGACY] +=
+            uc_sql_int(&query, 1, 0, INT64_MAX);
+        status = uc_sql_row_check(&query, err);
+    }
+    uc_sql_end(&query);
+    if (status == UC_OK && profile->sql->version >= UC_PROFILE_GRAPH_SINCE)
+        status = read_compiled(profile, env, &found, err);
+    if (status == UC_OK)
+        *kernels = found;
     return status;
 }

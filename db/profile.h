@@ -64,6 +64,8 @@ struct uc_measurement {
     int samples;       /**< entries of sample_ns, 0 .. UC_MAX_SAMPLES */
     float sample_ns[UC_MAX_SAMPLES]; /**< per call, as taken */
     int64_t measured_at;             /**< seconds since 1970, UTC */
+    int64_t build_ns; /**< host time to make the kernel ready to run, once;
+                           0 when it was not built */
 };
 
 enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
@@ -111,7 +113,7 @@ enum uc_status uc_profile_store_all(struct uc_profile *profile, int64_t env,
 
 /**
  * Every row of a problem in one environment, ordered by micro-batch,
- * accumulate, kernel (algorithm, then math). *rows is the caller's to
+ * accumulate, kernel (uc_kernel_compare()). *rows is the caller's to
  * free(); NULL and 0 when the problem is not in the profile.
  */
 enum uc_status uc_profile_load(struct uc_profile *profile, int64_t env,
@@ -119,10 +121,50 @@ enum uc_status uc_profile_load(struct uc_profile *profile, int64_t env,
                                struct uc_measurement **rows, size_t *count,
                                struct uc_error *err);
 
+/**
+ * That the kernels of one API were looked for at one micro-batch and beta
+ * case: each that exists has its row, or was left out because it could be in
+ * no best configuration. The graph API's kernels are no fixed list, so this
+ * record and not its rows says that nothing is missing.
+ */
+struct uc_search {
+    enum uc_api api;
+    int64_t micro_batch; /**< >= 1 */
+    bool accumulate;
+    int64_t found;       /**< kernels that exist */
+    int64_t pruned;      /**< of these, left out; 0 when the search was
+                              exhaustive */
+    unsigned left_out;   /**< enum uc_kernel_note bits: kernels with one of
+                              these were not looked at, nor counted */
+    int64_t searched_at; /**< seconds since 1970, UTC */
+};
+/** Committed on return; replaces the record of the same key. */
+enum uc_status uc_profile_store_search(struct uc_profile *profile, int64_t env,
+                                       const struct uc_problem *problem,
+                                       const struct uc_search *search,
+                                       struct uc_error *err);
+/** Every search of a problem, ordered by API, micro-batch, accumulate; *list
+ * is the caller's to free(). */
+enum uc_status uc_profile_load_searches(struct uc_profile *profile, int64_t env,
+                                        const struct uc_problem *problem,
+                                        struct uc_search **list, size_t *count,
+                                        struct uc_error *err);
+
 /** Every problem with rows in an environment, in text order; free() it. */
 enum uc_status uc_profile_problems(struct uc_profile *profile, int64_t env,
                                    struct uc_problem **problems, size_t *count,
                                    struct uc_error *err);
+
+/** The kernels of an environment's rows. */
+struct uc_profile_kernels {
+    int64_t rows[UC_APIS];
+    /** Kernels that are compiled when they are built: rows that were built,
+     * their mean and their longest build time. */
+    int64_t compiled, compiled_mean_ns, compiled_most_ns;
+};
+enum uc_status uc_profile_kernels(struct uc_profile *profile, int64_t env,
+                                  struct uc_profile_kernels *kernels,
+                                  struct uc_error *err);
 
 /** Rows of each outcome in one environment. */
 enum uc_status uc_profile_outcomes(struct uc_profile *profile, int64_t env,

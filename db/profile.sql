@@ -1,6 +1,6 @@
--- Profiles, schema version 1. Described in ucudnn-profile(5).
+-- Profiles, schema version 2. Described in ucudnn-profile(5).
 PRAGMA application_id = 0x75635072;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE environment (
     id INTEGER PRIMARY KEY,
@@ -52,7 +52,21 @@ CREATE TABLE measurement (
     calls INTEGER NOT NULL CHECK (calls >= 0),
     samples BLOB CHECK (length(samples) % 4 = 0),
     measured_at INTEGER NOT NULL,
+    build_ns INTEGER NOT NULL DEFAULT 0 CHECK (build_ns >= 0),
     PRIMARY KEY (environment, problem, micro_batch, accumulate, kernel)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE search (
+    environment INTEGER NOT NULL REFERENCES environment,
+    problem INTEGER NOT NULL REFERENCES problem,
+    micro_batch INTEGER NOT NULL CHECK (micro_batch >= 1),
+    accumulate INTEGER NOT NULL CHECK (accumulate IN (0, 1)),
+    api TEXT NOT NULL CHECK (api IN ('legacy', 'graph')),
+    found INTEGER NOT NULL CHECK (found >= 0),
+    pruned INTEGER NOT NULL CHECK (pruned BETWEEN 0 AND found),
+    left_out INTEGER NOT NULL CHECK (left_out >= 0),
+    searched_at INTEGER NOT NULL,
+    PRIMARY KEY (environment, problem, micro_batch, accumulate, api)
 ) STRICT, WITHOUT ROWID;
 
 -- The measurements with every name spelled out, for people.
@@ -61,7 +75,7 @@ SELECT environment.device AS device, environment.cudnn AS cudnn,
     problem.text AS problem, micro_batch, accumulate,
     kernel.text AS kernel, outcome.text AS outcome, reason.text AS reason,
     notes, workspace_bytes, time_ns, spread_ns, host_ns, error, calls,
-    datetime(measured_at, 'unixepoch') AS measured_at
+    datetime(measured_at, 'unixepoch') AS measured_at, build_ns
 FROM measurement
 JOIN environment ON environment.id = measurement.environment
 JOIN problem ON problem.id = measurement.problem

@@ -1,6 +1,6 @@
 /**
  * @file profile_impl.h
- * What profile.c and profile_rows.c share; nobody else includes it.
+ * What the files of profile.h share; nobody else includes it.
  *
  * Owner:   as profile.h says.
  * Errors:  as profile.h says.
@@ -11,6 +11,13 @@
 
 #include "db/profile.h"
 #include "db/sql.h"
+
+/** Most images of a micro-batch; the last second of the year 9999. */
+#define UC_PROFILE_MOST_MICRO_BATCH INT32_MAX
+#define UC_PROFILE_LAST_SECOND INT64_C(253402300799)
+
+/** The first schema version with searches and build times. */
+#define UC_PROFILE_GRAPH_SINCE 2
 
 struct uc_profile {
     struct uc_sql *sql;
@@ -32,8 +39,13 @@ enum uc_profile_statement {
     UC_PROFILE_ADD_REASON,
     UC_PROFILE_STORE,
     UC_PROFILE_LOAD,
+    UC_PROFILE_LOAD_1, /**< the same from a file of version 1 */
+    UC_PROFILE_STORE_SEARCH,
+    UC_PROFILE_LOAD_SEARCHES,
     UC_PROFILE_PROBLEMS,
     UC_PROFILE_OUTCOMES,
+    UC_PROFILE_APIS,
+    UC_PROFILE_COMPILED,
     UC_PROFILE_STATEMENTS
 };
 
@@ -42,6 +54,13 @@ enum uc_status uc_profile_find_text(struct uc_profile *profile,
                                     enum uc_profile_statement find,
                                     const char *text, int64_t *id,
                                     struct uc_error *err);
+
+/** The same, added when it is not there. In a transaction. */
+enum uc_status uc_profile_text_id(struct uc_profile *profile,
+                                  enum uc_profile_statement find,
+                                  enum uc_profile_statement add,
+                                  const char *text, int64_t *id,
+                                  struct uc_error *err);
 
 /** Refuses a profile that was opened for reading. */
 enum uc_status uc_profile_check_writable(const struct uc_profile *profile,

@@ -12,9 +12,6 @@
 
 /** Far beyond any real value, far below what sums could overflow. */
 static const int64_t most_ns = INT64_C(1) << 53;
-static const int64_t most_micro_batch = INT32_MAX;
-/** The last second of the year 9999. */
-static const int64_t last_second = INT64_C(253402300799);
 
 /* ----------------------------------------------------------- validating */
 
@@ -23,7 +20,7 @@ static const char *row_fault(const struct uc_measurement *m)
 {
     bool timed = m->outcome == UC_MEASURED || m->outcome == UC_CUT_OFF;
 
-    if (m->micro_batch < 1 || m->micro_batch > most_micro_batch)
+    if (m->micro_batch < 1 || m->micro_batch > UC_PROFILE_MOST_MICRO_BATCH)
         return "micro-batch out of range";
     if (m->workspace_bytes < 0)
         return "negative workspace";
@@ -33,6 +30,8 @@ static const char *row_fault(const struct uc_measurement *m)
         return "spread out of range";
     if (m->host_ns < 0 || m->host_ns > most_ns)
         return "host time out of range";
+    if (m->build_ns < 0 || m->build_ns > most_ns)
+        return "build time out of range";
     if (m->notes > INT_MAX)
         return "notes out of range";
     if (m->calls < 0)
@@ -43,7 +42,7 @@ static const char *row_fault(const struct uc_measurement *m)
         if (!isfinite(m->sample_ns[i]) || m->sample_ns[i] < 0)
             return "a sample is no time";
     }
-    if (m->measured_at < 0 || m->measured_at > last_second)
+    if (m->measured_at < 0 || m->measured_at > UC_PROFILE_LAST_SECOND)
         return "date out of range";
     return NULL;
 }
@@ -80,28 +79,6 @@ static bool samples_decode(const unsigned char *bytes, size_t size,
 }
 
 /* -------------------------------------------------------------- storing */
-
-/** The id of a text, added when missing. In a transaction. */
-static enum uc_status text_id(struct uc_profile *profile,
-                              enum uc_profile_statement find,
-                              enum uc_profile_statement add, const char *text,
-                              int64_t *id, struct uc_error *err)
-{
-    struct uc_sql_query query;
-    enum uc_status status;
-
-    status = uc_profile_find_text(profile, find, text, id, err);
-    if (status != UC_OK || *id >= 0)
-        return status;
-    status = uc_sql_query(profile->sql, add, "adding a name", &query, err);
-    if (status != UC_OK)
-        return status;
-    uc_sql_bind_text(&query, 1, text);
-    status = uc_sql_finish(&query, err);
-    if (status == UC_OK)
-        *id = sqlite3_last_insert_rowid(profile->sql->db);
-    return status;
-}
 
 struct row_ids {
     int64_t environment, problem, kernel, outcome;
@@ -142,6 +119,7 @@ static enum uc_status insert(struct uc_profile *profile,
         uc_sql_bind_blob(&query, 15, bytes, 4 * (size_t)m->samples);
     }
     uc_sql_bind_int(&query, 16, m->measured_at);
+    uc_sql_bind_int(&query, 17, m->build_ns);
     return uc_sql_finish(&query, err);
 }
 
@@ -155,16 +133,18 @@ static enum uc_status store_row(struct uc_profile *profile, struct row_ids *ids,
     enum uc_status status;
 
     uc_kernel_print(&m->kernel, problem->operation, kernel);
-    status = text_id(profile, UC_PROFILE_FIND_KERNEL, UC_PROFILE_ADD_KERNEL,
-                     kernel, &ids->kernel, err);
+    status =
+        uc_profile_text_id(profile, UC_PROFILE_FIND_KERNEL,
+                           UC_PROFILE_ADD_KERNEL, kernel, &ids->kernel, err);
     if (status == UC_OK)
-        status =
-            text_id(profile, UC_PROFILE_FIND_OUTCOME, UC_PROFILE_ADD_OUTCOME,
-                    uc_outcome_name(m->outcome), &ids->outcome, err);
+        status = uc_profile_text_id(
+            profile, UC_PROFILE_FIND_OUTCOME, UC_PROFILE_ADD_OUTCOME,
+            uc_outcome_name(m->outcome), &ids->outcome, err);
     ids->reason = -1;
     if (status == UC_OK && m->reason[0] != '\0')
-        status = text_id(profile, UC_PROFILE_FIND_REASON, UC_PROFILE_ADD_REASON,
-                         m->reason, &ids->reason, err);
+        status = uc_profile_text_id(profile, UC_PROFILE_FIND_REASON,
+                                    UC_PROFILE_ADD_REASON, m->reason,
+                                    &ids->reason, err);
     if (status == UC_OK)
         status = insert(profile, ids, m, err);
     return status;
@@ -181,10 +161,8 @@ static enum uc_status check_row(const struct uc_problem *problem,
         fault = "the reason is no line of UTF-8";
     if (fault == NULL && ((int)m->outcome < 0 || m->outcome >= UC_OUTCOMES))
         fault = "no such outcome";
-    if (fault == NULL &&
-        (m->kernel.algorithm < 0 ||
-         m->kernel.algorithm >= uc_legacy_algorithm_count(problem->operation)))
-        fault = "no such algorithm";
+    if (fault == NULL)
+        fault = uc_kernel_fault(&m->kernel, problem->operation);
     if (fault != NULL)
         return uc_fail(err, UC_EINTERNAL, "cannot store a measurement: %s",
                        fault);
@@ -209,8 +187,9 @@ enum uc_status uc_profile_store_all(struct uc_profile *profile, int64_t env,
     uc_problem_print(problem, text);
     status = uc_sql_begin(profile->sql, err);
     if (status == UC_OK)
-        status = text_id(profile, UC_PROFILE_FIND_PROBLEM,
-                         UC_PROFILE_ADD_PROBLEM, text, &ids.problem, err);
+        status =
+            uc_profile_text_id(profile, UC_PROFILE_FIND_PROBLEM,
+                               UC_PROFILE_ADD_PROBLEM, text, &ids.problem, err);
     for (size_t i = 0; i < count && status == UC_OK; i++)
         status = store_row(profile, &ids, problem, &rows[i], err);
     if (status == UC_OK)
@@ -246,7 +225,8 @@ enum {
     COL_ERROR,
     COL_CALLS,
     COL_SAMPLES,
-    COL_MEASURED_AT
+    COL_MEASURED_AT,
+    COL_BUILD
 };
 
 /** The columns that are names and bytes. */
@@ -274,8 +254,7 @@ static enum uc_status read_encoded(struct uc_sql_query *query,
     if (status != UC_OK)
         return status;
     if (uc_kernel_parse(kernel, operation, &m->kernel, &cause) != UC_OK)
-        return uc_sql_malformed(query->sql, err, "kernel \"%s\": %.128s",
-                                kernel, cause.text);
+        return uc_sql_malformed(query->sql, err, "%.224s", cause.text);
     if (!uc_outcome_parse(outcome, &m->outcome))
         return uc_sql_malformed(query->sql, err, "unknown outcome \"%s\"",
                                 outcome);
@@ -292,7 +271,8 @@ static enum uc_status read_row(struct uc_sql_query *query,
     const char *fault;
     enum uc_status status;
 
-    m->micro_batch = uc_sql_int(query, COL_MICRO_BATCH, 1, most_micro_batch);
+    m->micro_batch =
+        uc_sql_int(query, COL_MICRO_BATCH, 1, UC_PROFILE_MOST_MICRO_BATCH);
     m->accumulate = uc_sql_int(query, COL_ACCUMULATE, 0, 1) == 1;
     m->notes = (unsigned)uc_sql_int(query, COL_NOTES, 0, INT_MAX);
     m->workspace_bytes = uc_sql_int(query, COL_WORKSPACE, 0, INT64_MAX);
@@ -300,7 +280,9 @@ static enum uc_status read_row(struct uc_sql_query *query,
     m->spread_ns = uc_sql_int(query, COL_SPREAD, 0, most_ns);
     m->host_ns = uc_sql_int(query, COL_HOST, 0, most_ns);
     m->calls = (int)uc_sql_int(query, COL_CALLS, 0, INT_MAX);
-    m->measured_at = uc_sql_int(query, COL_MEASURED_AT, 0, last_second);
+    m->measured_at =
+        uc_sql_int(query, COL_MEASURED_AT, 0, UC_PROFILE_LAST_SECOND);
+    m->build_ns = uc_sql_int(query, COL_BUILD, 0, most_ns);
     status = read_encoded(query, operation, m, err);
     if (status != UC_OK)
         return status;
@@ -325,13 +307,7 @@ static int row_order(const void *left, const void *right)
 
     if (order == 0)
         order = compare(a->accumulate, b->accumulate);
-    if (order == 0)
-        order = compare(a->kernel.api, b->kernel.api);
-    if (order == 0)
-        order = compare(a->kernel.algorithm, b->kernel.algorithm);
-    if (order == 0)
-        order = compare(a->kernel.math, b->kernel.math);
-    return order;
+    return order != 0 ? order : uc_kernel_compare(&a->kernel, &b->kernel);
 }
 
 static enum uc_status load_rows(struct uc_profile *profile, int64_t env,
@@ -345,8 +321,11 @@ static enum uc_status load_rows(struct uc_profile *profile, int64_t env,
     enum uc_status status;
     bool row;
 
-    status = uc_sql_query(profile->sql, UC_PROFILE_LOAD, "reading measurements",
-                          &query, err);
+    status = uc_sql_query(profile->sql,
+                          profile->sql->version < UC_PROFILE_GRAPH_SINCE
+                              ? UC_PROFILE_LOAD_1
+                              : UC_PROFILE_LOAD,
+                          "reading measurements", &query, err);
     if (status == UC_OK) {
         uc_sql_bind_int(&query, 1, env);
         uc_sql_bind_int(&query, 2, problem_id);

@@ -352,16 +352,17 @@ static enum uc_status migrate(struct uc_sql *sql, struct uc_error *err)
     /* Another process may have done it while this one waited. */
     status = check_header(sql, &version, err);
     while (status == UC_OK && version < format->version) {
-        int64_t now = 0;
+        int64_t now = 0, next = version == 0 ? format->version : version + 1;
 
         status = execute(sql, format->migrations[version],
                          "updating the schema", err);
         if (status == UC_OK)
             status = single_int(sql, "PRAGMA user_version", &now, err);
-        if (status == UC_OK && now != ++version)
+        if (status == UC_OK && now != next)
             status = uc_fail(err, UC_EINTERNAL,
-                             "schema migration %lld sets version %lld",
-                             (long long)version, (long long)now);
+                             "schema migration to %lld sets version %lld",
+                             (long long)next, (long long)now);
+        version = next;
     }
     if (status == UC_OK)
         status = uc_sql_commit(sql, err);
@@ -411,11 +412,12 @@ static enum uc_status open_read(struct uc_sql *sql, enum uc_sql_mode mode,
         status = copy_to_memory(sql, err);
         return status == UC_OK ? migrate(sql, err) : status;
     }
-    if (version < sql->format->version)
+    sql->version = (int)version;
+    if (version < sql->format->least_read)
         return uc_fail(err, UC_EFILE,
                        PATH ": schema version %lld is older than %d; opening "
                             "it once for writing updates it",
-                       sql->path, (long long)version, sql->format->version);
+                       sql->path, (long long)version, sql->format->least_read);
     return UC_OK;
 }
 
@@ -461,6 +463,7 @@ enum uc_status uc_sql_open(const struct uc_sql_format *format, const char *path,
         return uc_no_memory(err);
     }
     sql->format = format;
+    sql->version = format->version;
     status =
         reads(mode) ? open_read(sql, mode, err) : open_write(sql, mode, err);
     if (status != UC_OK) {

@@ -33,16 +33,20 @@ enum { UC_SQL_PROFILE_ID = 0x75635072, UC_SQL_PLAN_ID = 0x7563506c };
 struct uc_sql_format {
     int application_id;
     const char *name; /**< "profile", "plan" */
-    /** SQL that turns schema version i into i + 1 and sets user_version;
-     * the first also sets application_id. */
+    /** The first makes a new file: the newest schema, with application_id
+     * and user_version. Number i turns schema version i into i + 1 and sets
+     * user_version. */
     const char *const *migrations;
-    int version; /**< number of migrations: the newest schema */
+    int version;    /**< number of migrations: the newest schema */
+    int least_read; /**< oldest schema that UC_SQL_READ takes as it is */
     const char *const *statements; /**< indexed by the format's own enum */
     size_t statement_count;        /**< <= UC_SQL_STATEMENTS */
 };
 
 enum uc_sql_mode {
-    UC_SQL_READ, /**< must exist; also from a read-only folder */
+    /** Must exist; also from a read-only folder. An older schema is left as
+     * it is: see the handle's version. */
+    UC_SQL_READ,
     /** UC_SQL_READ, and a file of an older schema is updated in a copy in
      * memory: the file stays as it is. For small files. */
     UC_SQL_READ_OLD,
@@ -56,6 +60,7 @@ struct uc_sql {
     sqlite3 *db;
     char *path; /**< as the user wrote it, for messages */
     const struct uc_sql_format *format;
+    int version; /**< of the schema; the newest unless UC_SQL_READ */
     bool shared; /**< leaves an empty journal to be deleted */
     sqlite3_stmt *statements[UC_SQL_STATEMENTS];
 };

@@ -25,36 +25,48 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/** Why a plan may not use a kernel that works; UC_REFUSALS: it may. */
+static enum uc_refusal judge(const struct uc_problem *problem,
+                             const struct uc_candidate_filter *filter,
+                             const struct uc_measurement *row)
+{
+    const struct uc_kernel *kernel = &row->kernel;
+    unsigned notes = row->notes | uc_legacy_notes(kernel, problem->operation);
+
+    if (filter->apis != 0 && (filter->apis & 1u << kernel->api) == 0)
+        return UC_REFUSED_API;
+    /* A graph kernel's math is in its notes only. */
+    if ((kernel->math != problem->math && kernel->math != UC_MATH_FMA) ||
+        !uc_notes_keep_math(notes, problem))
+        return UC_REFUSED_MATH;
+    if ((notes & UC_NOTE_DOWN_CONVERT & ~filter->allow) != 0)
+        return UC_REFUSED_DOWN_CONVERT;
+    if ((notes & UC_NOTE_REDUCED_PRECISION & ~filter->allow) != 0)
+        return UC_REFUSED_REDUCED_PRECISION;
+    if (filter->deterministic && (notes & UC_NOTE_NONDETERMINISTIC) != 0)
+        return UC_REFUSED_NONDETERMINISTIC;
+    if (filter->no_runtime_compiled && (notes & UC_NOTE_RUNTIME_COMPILED) != 0)
+        return UC_REFUSED_RUNTIME_COMPILED;
+    return UC_REFUSALS;
+}
+
 /** Whether a plan may use the row; counts why not. */
 static bool usable(const struct uc_problem *problem,
                    const struct uc_candidate_filter *filter,
                    const struct uc_measurement *row,
                    struct uc_candidate_counts *counts)
 {
-    unsigned notes =
-        row->notes | uc_legacy_notes(problem->operation, row->kernel.algorithm);
+    enum uc_refusal refusal;
 
     counts->outcomes[row->outcome]++;
     if (row->outcome != UC_MEASURED)
         return false;
-    if (row->kernel.math != problem->math && row->kernel.math != UC_MATH_FMA) {
-        counts->weaker_math++;
-        return false;
-    }
-    if ((notes & UC_NOTE_DOWN_CONVERT & ~filter->allow) != 0) {
-        counts->down_convert++;
-        return false;
-    }
-    if ((notes & UC_NOTE_REDUCED_PRECISION & ~filter->allow) != 0) {
-        counts->reduced_precision++;
-        return false;
-    }
-    if (filter->deterministic && (notes & UC_NOTE_NONDETERMINISTIC) != 0) {
-        counts->nondeterministic++;
-        return false;
-    }
-    counts->usable++;
-    return true;
+    refusal = judge(problem, filter, row);
+    if (refusal == UC_REFUSALS)
+        counts->usable++;
+    else
+        counts->refused[refusal]++;
+    return refusal == UC_REFUSALS;
 }
 
 enum uc_status uc_candidate_rows_build(
@@ -140,12 +152,13 @@ static void tell(struct reason *reason, int64_t count, const char *what)
 /** The heart of it, before the numbers. */
 static const char *cause(const struct uc_candidate_counts *counts)
 {
-    int64_t refused = counts->nondeterministic + counts->down_convert +
-                      counts->reduced_precision + counts->weaker_math;
+    int64_t refused = 0;
 
+    for (int i = 0; i < UC_REFUSALS; i++)
+        refused += counts->refused[i];
     if (counts->usable > 0)
         return "no sizes of usable kernels add up to the batch";
-    if (refused > 0 && refused == counts->nondeterministic)
+    if (refused > 0 && refused == counts->refused[UC_REFUSED_NONDETERMINISTIC])
         return "no kernel that works is deterministic";
     if (refused > 0)
         return "no kernel that works is allowed";
@@ -158,15 +171,21 @@ static const char *cause(const struct uc_candidate_counts *counts)
 void uc_candidate_reason(const struct uc_candidate_counts *counts,
                          char text[UC_CANDIDATE_REASON])
 {
+    static const char *const refusals[UC_REFUSALS] = {
+        [UC_REFUSED_NONDETERMINISTIC] = "nondeterministic",
+        [UC_REFUSED_DOWN_CONVERT] = "down-convert",
+        [UC_REFUSED_REDUCED_PRECISION] = "reduced-precision",
+        [UC_REFUSED_RUNTIME_COMPILED] = "runtime-compiled",
+        [UC_REFUSED_MATH] = "of weaker math",
+        [UC_REFUSED_API] = "of the other API",
+    };
     struct reason reason = { .text = text, .separator = ": " };
 
     reason.used =
         (size_t)snprintf(text, UC_CANDIDATE_REASON, "%s", cause(counts));
     tell(&reason, counts->usable, "usable");
-    tell(&reason, counts->nondeterministic, "nondeterministic");
-    tell(&reason, counts->down_convert, "down-convert");
-    tell(&reason, counts->reduced_precision, "reduced-precision");
-    tell(&reason, counts->weaker_math, "of weaker math");
+    for (int i = 0; i < UC_REFUSALS; i++)
+        tell(&reason, counts->refused[i], refusals[i]);
     for (int i = UC_MEASURED + 1; i < UC_OUTCOMES; i++)
         tell(&reason, counts->outcomes[i], uc_outcome_name((enum uc_outcome)i));
 }

@@ -4,7 +4,8 @@
  * the sizes of a policy, and only kernels that a plan may use.
  *
  * A kernel may be used when it was measured (nothing that failed, was wrong
- * or was cut off), keeps the problem's arithmetic, and passes the filter.
+ * or was cut off), keeps the problem's arithmetic, and passes the filter. What
+ * a graph kernel does is in its row's notes; of a legacy kernel more is known.
  *
  * Units:   *_bytes are bytes, *_ns nanoseconds, batches count images.
  * Owner:   the result borrows nothing (the kernel of a uc_micro is an index
@@ -21,17 +22,28 @@
 #include "planner/policy.h"
 
 struct uc_candidate_filter {
-    bool deterministic; /**< only kernels that are */
-    unsigned allow;     /**< UC_NOTE_DOWN_CONVERT, UC_NOTE_REDUCED_PRECISION:
-                             kernels with that note are let in */
+    bool deterministic;       /**< only kernels that are */
+    bool no_runtime_compiled; /**< none that is compiled when it is built */
+    unsigned allow; /**< UC_NOTE_DOWN_CONVERT, UC_NOTE_REDUCED_PRECISION:
+                         kernels with that note are let in */
+    unsigned apis;  /**< 1 << enum uc_api: only kernels of these; 0: all */
+};
+
+/** Why a kernel that works may not be used. */
+enum uc_refusal {
+    UC_REFUSED_NONDETERMINISTIC,
+    UC_REFUSED_DOWN_CONVERT,
+    UC_REFUSED_REDUCED_PRECISION,
+    UC_REFUSED_RUNTIME_COMPILED,
+    UC_REFUSED_MATH, /**< weaker than the problem's */
+    UC_REFUSED_API,
+    UC_REFUSALS
 };
 
 /** What became of the rows of the policy's sizes. */
 struct uc_candidate_counts {
     int64_t usable;
-    int64_t nondeterministic; /**< left out by the filter ... */
-    int64_t down_convert, reduced_precision;
-    int64_t weaker_math;
+    int64_t refused[UC_REFUSALS];
     int64_t outcomes[UC_OUTCOMES]; /**< rows of each outcome */
 };
 

@@ -49,6 +49,11 @@ static const struct opt_spec opts[] = {
       "only kernels that give the same result each time" },
     { "allow", 0, OPT_ALLOW, offsetof(struct args, planning.filter.allow),
       "WHAT", "let in kernels that down-convert or use reduced-precision" },
+    { "no-runtime-compiled", 0, OPT_FLAG,
+      offsetof(struct args, planning.filter.no_runtime_compiled), NULL,
+      "no engines that cuDNN compiles when a program loads the plan" },
+    { "api", 0, OPT_API, offsetof(struct args, planning.filter.apis), "API",
+      "only kernels of this API: legacy, graph or both (default)" },
     { "min-gain", 0, OPT_SHARE, offsetof(struct args, planning.min_gain),
       "SHARE", "divide an operation only if it gains more (default 1%)" },
     { "max-pieces", 0, OPT_COUNT, offsetof(struct args, planning.max_pieces),
@@ -260,10 +265,16 @@ static enum uc_status complete_profile(const struct args *args,
 {
     struct uc_work *list = NULL;
     size_t count = 0;
-    enum uc_status status = uc_work_list(
-        input->profile, input->environment.id, input->work.operations,
-        input->work.batches, input->work.operation_count,
-        &args->planning.policy, false, -1, &list, &count, err);
+    enum uc_status status = UC_OK;
+
+    /* Graph engines that were never looked for are told of, no more. */
+    if (args->planning.filter.apis == 1u << UC_API_GRAPH &&
+        input->profile != NULL)
+        return UC_OK;
+    status = uc_work_list(input->profile, input->environment.id,
+                          input->work.operations, input->work.batches,
+                          input->work.operation_count, &args->planning.policy,
+                          false, -1, &list, &count, err);
 
     if (status == UC_OK && count > 0)
         status = plan_measure_missing(args, input, list, count, err);
@@ -278,6 +289,7 @@ struct plans {
     size_t count;
     bool divided;
     struct uc_planning_proof proof; /**< of the division */
+    struct uc_planning_coverage coverage;
 };
 
 static enum uc_status make_plans(const struct args *args,
@@ -301,9 +313,29 @@ static enum uc_status make_plans(const struct args *args,
         plans->count += status == UC_OK;
         plans->divided = true;
     }
+    if (status == UC_OK)
+        plans->coverage = uc_planning_coverage(planning);
     uc_planning_free(planning);
     return status != UC_OK ? uc_wrap(err, status, input->work.networks->name)
                            : UC_OK;
+}
+
+/** What the reader of a plan should know of how it was made; on stderr. */
+static void print_notes(const struct args *args, const struct plans *plans)
+{
+    unsigned apis = args->planning.filter.apis;
+
+    if (plans->divided && plans->proof.time_ran_out)
+        fprintf(stderr,
+                "time limit reached: the division may be %.3g%% slower than "
+                "the best\n",
+                plans->proof.gap * 100);
+    if (plans->coverage.unsearched > 0 &&
+        (apis == 0 || (apis & 1u << UC_API_GRAPH) != 0))
+        fprintf(stderr,
+                "no graph engines measured for %zu of %zu problems; bench "
+                "--api graph adds them\n",
+                plans->coverage.unsearched, plans->coverage.problems);
 }
 
 /** Printed first: a run that fails leaves the plan file as it was. */
@@ -324,12 +356,8 @@ static enum uc_status deliver(const struct args *args,
             status =
                 uc_plans_write(args->output, plans->list, plans->count, err);
     }
-    if (status == UC_OK && !args->quiet && plans->divided &&
-        plans->proof.time_ran_out)
-        fprintf(stderr,
-                "time limit reached: the division may be %.3g%% slower than "
-                "the best\n",
-                plans->proof.gap * 100);
+    if (status == UC_OK && !args->quiet)
+        print_notes(args, plans);
     return status;
 }
 

@@ -44,12 +44,6 @@ static void set_outcome(struct uc_measurement *m, enum uc_outcome outcome,
              reason);
 }
 
-/** cuDNN's status categories are its thousands; 3 is "not supported". */
-static bool is_unsupported(cudnnStatus_t status)
-{
-    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
-}
-
 static enum uc_status compare(struct uc_trial *trial, bool accumulate,
                               double *error, struct uc_error *err)
 {
@@ -84,11 +78,11 @@ static enum uc_status check_kernel(struct uc_trial *trial, bool accumulate,
     if ((status = uc_trial_clear(trial, accumulate, err)) != UC_OK ||
         (status = uc_gpu_poison(&s->gpu, &s->workspace, err)) != UC_OK)
         return status;
-    result =
-        uc_trial_run(trial, &m->kernel, accumulate, (size_t)m->workspace_bytes);
+    result = uc_trial_run(trial, accumulate, (size_t)m->workspace_bytes);
     if (result != CUDNN_STATUS_SUCCESS) {
-        set_outcome(m, is_unsupported(result) ? UC_UNSUPPORTED : UC_FAILED,
-                    s->gpu.cudnn.GetErrorString(result));
+        set_outcome(
+            m, uc_cudnn_is_unsupported(result) ? UC_UNSUPPORTED : UC_FAILED,
+            s->gpu.cudnn.GetErrorString(result));
         return uc_gpu_wait(&s->gpu, err);
     }
     status = uc_gpu_wait(&s->gpu, err);
@@ -131,8 +125,8 @@ static enum uc_status issue(struct timed_call *call, int calls,
     struct uc_trial *trial = call->trial;
 
     for (int i = 0; i < calls; i++) {
-        cudnnStatus_t status = uc_trial_run(trial, &m->kernel, m->accumulate,
-                                            (size_t)m->workspace_bytes);
+        cudnnStatus_t status =
+            uc_trial_run(trial, m->accumulate, (size_t)m->workspace_bytes);
 
         if (status != CUDNN_STATUS_SUCCESS)
             return uc_fail(err, UC_EDEVICE, "cuDNN: %s",
@@ -200,8 +194,6 @@ static enum uc_status fill_trial(struct uc_trial *trial,
 {
     enum uc_status status;
 
-    uc_runner_free(trial->runner);
-    trial->runner = NULL;
     trial->reference = UC_REFERENCE_NONE;
     status = uc_trial_prepare(trial, &trial->problem, work->micro_batch, err);
     if (status == UC_OK)
@@ -251,7 +243,9 @@ static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
 {
     struct timed_call call = { trial, m };
     struct uc_timing timing;
+    cudnnStatus_t result;
     enum uc_status status;
+    size_t bytes;
     bool fit;
 
     status = reserve_workspace(trial, m, err);
@@ -261,6 +255,14 @@ static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
     }
     if (status != UC_OK)
         return status;
+    result = uc_trial_select(trial, &m->kernel, m->accumulate, &bytes);
+    if (result == CUDNN_STATUS_SUCCESS)
+        result = uc_runner_build(trial->runner);
+    if (result != CUDNN_STATUS_SUCCESS) {
+        set_outcome(m, UC_UNSUPPORTED,
+                    trial->session->gpu.cudnn.GetErrorString(result));
+        return UC_OK;
+    }
     status = check_kernel(trial, m->accumulate, m, &fit, err);
     if (status != UC_OK || !fit)
         return status;
@@ -308,7 +310,7 @@ static void query_workspace(struct uc_trial *trial, struct entry *entry)
     struct uc_measurement *m = &entry->m;
     size_t bytes = 0;
     cudnnStatus_t result =
-        uc_runner_workspace(trial->runner, s->gpu.handle, &m->kernel, &bytes);
+        uc_trial_select(trial, &m->kernel, m->accumulate, &bytes);
 
     if (result != CUDNN_STATUS_SUCCESS) {
         set_outcome(m, UC_UNSUPPORTED, s->gpu.cudnn.GetErrorString(result));
@@ -373,9 +375,7 @@ static void start_entries(struct uc_trial *trial, const struct uc_work *work,
         m->accumulate = work->kernels[i].accumulate;
         m->micro_batch = work->micro_batch;
         m->error = -1;
-        m->notes =
-            uc_legacy_notes(work->problem.operation, m->kernel.algorithm) |
-            (m->kernel.math == UC_MATH_FMA ? 0u : UC_NOTE_TENSOR_CORE);
+        m->notes = uc_legacy_notes(&m->kernel, work->problem.operation);
         query_workspace(trial, &entries[i]);
     }
     qsort(entries, work->kernel_count, sizeof *entries, by_workspace);
@@ -396,7 +396,7 @@ enum uc_status uc_measure_work(struct uc_measure_session *session,
     enum uc_status status = open_trial(&trial, work, err);
     char too_large[UC_REASON_TEXT];
 
-    if (status == UC_OK || (status == UC_ENOFIT && trial.runner != NULL)) {
+    if (status == UC_OK || status == UC_ENOFIT) {
         start_entries(&trial, work, entries);
         snprintf(too_large, sizeof too_large, "%.*s", UC_REASON_TEXT - 1,
                  err->text);

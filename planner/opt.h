@@ -30,7 +30,8 @@ enum opt_type {
     OPT_DTYPE,   /**< int; enum uc_dtype */
     OPT_LAYOUT,  /**< int; enum uc_layout, named ones */
     OPT_POLICY,  /**< struct uc_policy */
-    OPT_ALLOW    /**< unsigned; adds an enum uc_kernel_note bit */
+    OPT_ALLOW,   /**< unsigned; adds an enum uc_kernel_note bit */
+    OPT_API      /**< unsigned; bits 1 << enum uc_api; "both" is all */
 };
 
 struct opt_spec {

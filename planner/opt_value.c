@@ -245,6 +245,23 @@ static enum uc_status parse_allow(const char *text, void *out,
     return status;
 }
 
+static const char *api_name(int value)
+{
+    return value == UC_APIS ? "both" : uc_api_name((enum uc_api)value);
+}
+
+static enum uc_status parse_api(const char *text, void *out,
+                                struct uc_error *err)
+{
+    int which;
+    enum uc_status status =
+        parse_name(text, api_name, UC_APIS + 1, &which, err);
+
+    if (status == UC_OK)
+        *(unsigned *)out = which == UC_APIS ? (1u << UC_APIS) - 1 : 1u << which;
+    return status;
+}
+
 typedef enum uc_status value_parser(const char *text, void *out,
                                     struct uc_error *err);
 
@@ -254,7 +271,7 @@ static value_parser *const parsers[] = {
     [OPT_SECONDS] = parse_seconds, [OPT_SHARE] = parse_share,
     [OPT_MATH] = parse_math,       [OPT_DTYPE] = parse_dtype,
     [OPT_LAYOUT] = parse_layout,   [OPT_POLICY] = parse_policy,
-    [OPT_ALLOW] = parse_allow,
+    [OPT_ALLOW] = parse_allow,     [OPT_API] = parse_api,
 };
 
 bool opt_takes_value(enum opt_type type)

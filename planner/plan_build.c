@@ -60,6 +60,29 @@ static enum uc_status build_sets(const struct uc_planning *planning,
                               &problem->undivided, err);
 }
 
+/** Whether graph kernels were looked for. */
+static enum uc_status load_searches(const struct uc_planning *planning,
+                                    struct uc_profile *profile, int64_t env,
+                                    struct uc_planning_problem *problem,
+                                    struct uc_error *err)
+{
+    struct uc_search *searches = NULL;
+    size_t count = 0;
+    enum uc_status status = uc_profile_load_searches(
+        profile, env, &problem->problem, &searches, &count, err);
+
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        if (searches[i].api == UC_API_GRAPH)
+            problem->graph_searched = true;
+    free(searches);
+    if (status == UC_OK && !problem->graph_searched &&
+        planning->options.filter.apis == 1u << UC_API_GRAPH)
+        status = uc_fail(err, UC_EMISSING,
+                         "no graph engines measured; bench --api graph adds "
+                         "them");
+    return status;
+}
+
 static enum uc_status load_problem(const struct uc_planning *planning,
                                    struct uc_profile *profile, int64_t env,
                                    struct uc_planning_problem *problem,
@@ -70,6 +93,8 @@ static enum uc_status load_problem(const struct uc_planning *planning,
     enum uc_status status = uc_profile_load(profile, env, &problem->problem,
                                             &problem->rows, &count, err);
 
+    if (status == UC_OK)
+        status = load_searches(planning, profile, env, problem, err);
     if (status == UC_OK)
         status = uc_candidate_rows_build(
             &problem->problem, planning->network->batch,
@@ -147,6 +172,16 @@ enum uc_status uc_planning_start(
     return UC_OK;
 }
 
+struct uc_planning_coverage uc_planning_coverage(
+    const struct uc_planning *planning)
+{
+    struct uc_planning_coverage coverage = { planning->problem_count, 0 };
+
+    for (size_t i = 0; i < planning->problem_count; i++)
+        coverage.unsearched += !planning->problems[i].graph_searched;
+    return coverage;
+}
+
 enum uc_status uc_planning_begin(const struct uc_planning *planning,
                                  enum uc_plan_mode mode, int64_t limit_bytes,
                                  size_t room, struct uc_plan *plan,
@@ -177,14 +212,18 @@ static struct uc_plan_piece piece_of(const struct uc_planning_problem *problem,
                                      const struct uc_piece *run)
 {
     const struct uc_measurement *row = &problem->rows[run->micro.kernel];
+    enum uc_operation operation = problem->problem.operation;
 
-    return (struct uc_plan_piece){ .size = run->micro.size,
-                                   .count = run->count,
-                                   .accumulate = row->accumulate,
-                                   .kernel = row->kernel,
-                                   .workspace_bytes =
-                                       run->micro.workspace_bytes,
-                                   .time_ns = run->micro.time_ns };
+    return (struct uc_plan_piece){
+        .size = run->micro.size,
+        .count = run->count,
+        .accumulate = row->accumulate,
+        .kernel = row->kernel,
+        .notes = row->notes | uc_legacy_notes(&row->kernel, operation),
+        .workspace_bytes = run->micro.workspace_bytes,
+        .time_ns = run->micro.time_ns,
+        .build_ns = row->build_ns,
+    };
 }
 
 enum uc_status uc_planning_append(const struct uc_planning_operation *operation,

@@ -35,7 +35,9 @@ struct uc_planning;
 
 /**
  * Read what the profile has of every operation in one environment, and build
- * the desirable sets. An operation that nothing usable makes up: UC_ENOFIT.
+ * the desirable sets. An operation that nothing usable makes up: UC_ENOFIT,
+ * or UC_EMISSING when the filter wants graph kernels only and none was looked
+ * for.
  */
 enum uc_status uc_planning_start(
     const struct uc_network *network, struct uc_profile *profile,
@@ -43,6 +45,13 @@ enum uc_status uc_planning_start(
     const struct uc_planning_options *options, struct uc_planning **out,
     struct uc_error *err);
 void uc_planning_free(struct uc_planning *planning);
+
+/** Problems, and those of them that graph kernels were never looked for. */
+struct uc_planning_coverage {
+    size_t problems, unsearched;
+};
+struct uc_planning_coverage uc_planning_coverage(
+    const struct uc_planning *planning);
 
 /** WR: each operation may use `limit_bytes`. */
 enum uc_status uc_planning_reuse(const struct uc_planning *planning,

@@ -19,6 +19,7 @@ struct uc_planning_problem {
     struct uc_measurement *rows;   /**< owned; uc_micro.kernel indexes it */
     struct uc_desirable set;       /**< divided and undivided */
     struct uc_desirable undivided; /**< may be empty */
+    bool graph_searched;           /**< at any size */
 };
 
 struct uc_planning_operation {

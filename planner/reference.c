@@ -18,7 +18,7 @@ static enum uc_status try_reference(struct uc_trial *trial,
     double error;
 
     *good = false;
-    if (uc_runner_workspace(trial->runner, s->gpu.handle, kernel, &bytes) ||
+    if (uc_trial_select(trial, kernel, false, &bytes) ||
         (int64_t)bytes > s->max_workspace_bytes)
         return UC_OK;
     status = uc_gpu_reserve(&s->gpu, &s->workspace, (int64_t)bytes, err);
@@ -26,7 +26,7 @@ static enum uc_status try_reference(struct uc_trial *trial,
         return status == UC_ENOFIT ? UC_OK : status;
     if ((status = uc_trial_clear(trial, false, err)) != UC_OK)
         return status;
-    if (uc_trial_run(trial, kernel, false, bytes) != CUDNN_STATUS_SUCCESS)
+    if (uc_trial_run(trial, false, bytes) != CUDNN_STATUS_SUCCESS)
         return uc_gpu_wait(&s->gpu, err);
     /* Against itself: NaN where it did not write or went wrong. */
     status =
@@ -71,7 +71,8 @@ static enum uc_status run_reference(struct uc_trial *trial, int skip,
     int count = uc_legacy_algorithm_count(trial->problem.operation);
 
     for (size_t i = (size_t)skip; i < sizeof order / sizeof *order; i++) {
-        struct uc_kernel kernel = { UC_API_LEGACY, order[i], UC_MATH_FMA };
+        struct uc_kernel kernel = { .algorithm = order[i],
+                                    .math = UC_MATH_FMA };
         enum uc_status status;
         bool good;
 

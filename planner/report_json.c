@@ -72,6 +72,21 @@ static json_t *versions(const struct uc_versions *v)
 
 /* ---------------------------------------------------------------- plans */
 
+/** Their names; bits without one are left out. */
+static json_t *notes(unsigned bits)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < UC_NOTES && list != NULL; i++) {
+        if ((bits & 1u << i) != 0 &&
+            json_array_append_new(list, json_string(uc_note_name(i))) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 static json_t *micro_batch(const void *context, size_t i)
 {
     const struct uc_plan_operation *op = context;
@@ -79,11 +94,13 @@ static json_t *micro_batch(const void *context, size_t i)
     char kernel[UC_KERNEL_TEXT];
 
     uc_kernel_print(&piece->kernel, op->problem.operation, kernel);
-    return json_pack("{s:I, s:I, s:b, s:s, s:I, s:I}", "size",
+    return json_pack("{s:I, s:I, s:b, s:s, s:o, s:I, s:I, s:I}", "size",
                      (json_int_t)piece->size, "count", (json_int_t)piece->count,
                      "accumulate", piece->accumulate ? 1 : 0, "kernel", kernel,
-                     "workspace_bytes", (json_int_t)piece->workspace_bytes,
-                     "time_ns", (json_int_t)piece->time_ns);
+                     "notes", notes(piece->notes), "build_ns",
+                     (json_int_t)piece->build_ns, "workspace_bytes",
+                     (json_int_t)piece->workspace_bytes, "time_ns",
+                     (json_int_t)piece->time_ns);
 }
 
 static json_t *operation(const void *context, size_t i)
@@ -168,11 +185,22 @@ static json_t *problem_text(const void *context, size_t i)
     return json_string(text);
 }
 
+static json_t *kernels(const struct uc_profile_kernels *k)
+{
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I}", uc_api_name(UC_API_LEGACY),
+        (json_int_t)k->rows[UC_API_LEGACY], uc_api_name(UC_API_GRAPH),
+        (json_int_t)k->rows[UC_API_GRAPH], "compiled", (json_int_t)k->compiled,
+        "compiled_mean_ns", (json_int_t)k->compiled_mean_ns, "compiled_most_ns",
+        (json_int_t)k->compiled_most_ns);
+}
+
 static enum uc_status environment(struct uc_profile *profile,
                                   struct uc_profile_environment *entry,
                                   json_t *list, struct uc_error *err)
 {
     int64_t counts[UC_OUTCOMES];
+    struct uc_profile_kernels of_api;
     struct uc_problem *problems = NULL;
     size_t count;
     enum uc_status status;
@@ -182,16 +210,18 @@ static enum uc_status environment(struct uc_profile *profile,
     if (status == UC_OK)
         status = uc_profile_outcomes(profile, entry->id, counts, err);
     if (status == UC_OK)
+        status = uc_profile_kernels(profile, entry->id, &of_api, err);
+    if (status == UC_OK)
         status =
             uc_profile_problems(profile, entry->id, &problems, &count, err);
     if (status != UC_OK)
         return status;
     object = json_pack(
-        "{s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "device",
+        "{s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "device",
         device(&entry->environment.device), "versions",
         versions(&entry->environment.versions), "measurements",
-        (json_int_t)entry->measurements, "outcomes", outcomes(counts),
-        "first_at",
+        (json_int_t)entry->measurements, "kernels", kernels(&of_api),
+        "outcomes", outcomes(counts), "first_at",
         entry->measurements > 0 ? date(entry->first_at) : json_null(),
         "last_at", entry->measurements > 0 ? date(entry->last_at) : json_null(),
         "problems", array(count, problem_text, problems));

@@ -51,6 +51,42 @@ static void print_times(FILE *out, const struct uc_plan_totals *totals)
     }
 }
 
+/** Whether an operation before has the same problem and batch: its kernels
+    are built once. */
+static bool seen_before(const struct uc_plan *plan, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (plan->operations[i].batch == plan->operations[at].batch &&
+            uc_problem_equal(&plan->operations[i].problem,
+                             &plan->operations[at].problem))
+            return true;
+    return false;
+}
+
+/** What a program waits for when it begins to follow the plan. */
+static void print_compiled(FILE *out, const struct uc_plan *plan)
+{
+    int64_t count = 0, ns = 0;
+    char time[UC_REPORT_TEXT];
+
+    for (size_t i = 0; i < plan->operation_count; i++) {
+        const struct uc_plan_operation *op = &plan->operations[i];
+
+        for (size_t j = 0; j < op->piece_count && !seen_before(plan, i); j++) {
+            if ((op->pieces[j].notes & UC_NOTE_RUNTIME_COMPILED) == 0)
+                continue;
+            count++;
+            if (__builtin_add_overflow(ns, op->pieces[j].build_ns, &ns))
+                ns = INT64_MAX;
+        }
+    }
+    if (count == 0)
+        return;
+    uc_report_time(ns, time);
+    fprintf(out, "compiled   %lld kernels at run time, once, in %s\n",
+            (long long)count, time);
+}
+
 static void print_header(FILE *out, const struct uc_plan *plan,
                          const struct uc_plan_totals *totals)
 {
@@ -76,6 +112,7 @@ static void print_header(FILE *out, const struct uc_plan *plan,
     uc_report_date(plan->created_at, date);
     fprintf(out, "created    %s UTC by ucudnn-plan %s\n", date, plan->tool);
     print_times(out, totals);
+    print_compiled(out, plan);
 }
 
 /* ---------------------------------------------------------------- table */
@@ -135,11 +172,86 @@ static void add_totals(struct uc_table *table,
     add_gain(table, totals->undivided_ns, totals->predicted_ns);
 }
 
+/** "tensor-core, runtime-compiled" */
+static void notes_text(unsigned notes, char text[CELL])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < UC_NOTES; i++)
+        if ((notes & 1u << i) != 0)
+            used += (size_t)snprintf(text + used, CELL - used, "%s%s",
+                                     used > 0 ? ", " : "", uc_note_name(i));
+}
+
+/** An engine of the same operation is one: add it once. */
+static bool listed(const struct uc_plan *plan, size_t operation, size_t piece)
+{
+    const struct uc_plan_operation *op = &plan->operations[operation];
+
+    for (size_t i = 0; i <= operation; i++) {
+        const struct uc_plan_operation *before = &plan->operations[i];
+        size_t end = i < operation ? before->piece_count : piece;
+
+        for (size_t j = 0; j < end; j++)
+            if (before->problem.operation == op->problem.operation &&
+                before->pieces[j].notes == op->pieces[piece].notes &&
+                uc_kernel_equal(&before->pieces[j].kernel,
+                                &op->pieces[piece].kernel))
+                return true;
+    }
+    return false;
+}
+
+static void add_engine(struct uc_table *table,
+                       const struct uc_plan_piece *piece,
+                       enum uc_operation operation)
+{
+    char text[UC_KERNEL_TEXT], notes[CELL];
+
+    uc_kernel_print(&piece->kernel, operation, text);
+    notes_text(piece->notes, notes);
+    uc_table_add(table, text);
+    uc_table_add(table, uc_operation_name(operation));
+    uc_table_add(table, notes);
+}
+
+/** What the engines declare of themselves; legacy names say it. */
+static enum uc_status print_engines(FILE *out, const struct uc_plan *plan,
+                                    struct uc_error *err)
+{
+    struct uc_table table;
+    enum uc_status status = UC_OK;
+    bool some = false;
+
+    uc_table_init(&table, "lll");
+    uc_table_add(&table, "kernel");
+    uc_table_add(&table, "operation");
+    uc_table_add(&table, "notes");
+    for (size_t i = 0; i < plan->operation_count; i++) {
+        const struct uc_plan_operation *op = &plan->operations[i];
+
+        for (size_t j = 0; j < op->piece_count; j++) {
+            if (op->pieces[j].kernel.api != UC_API_GRAPH ||
+                op->pieces[j].notes == 0 || listed(plan, i, j))
+                continue;
+            add_engine(&table, &op->pieces[j], op->problem.operation);
+            some = true;
+        }
+    }
+    if (some) {
+        putc('\n', out);
+        status = uc_table_print(&table, out, err);
+    }
+    uc_table_free(&table);
+    return status;
+}
+
 enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
                                     struct uc_error *err)
 {
     static const char *const titles[] = { "layer", "operation", "repeat",
-                                          "split", "algorithm", "workspace",
+                                          "split", "kernel",    "workspace",
                                           "time",  "undivided", "gain" };
     struct uc_plan_totals totals;
     struct uc_table table;
@@ -156,7 +268,7 @@ enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
     putc('\n', out);
     status = uc_table_print(&table, out, err);
     uc_table_free(&table);
-    return status;
+    return status == UC_OK ? print_engines(out, plan, err) : status;
 }
 
 /* ------------------------------------------------------------------ CSV */
@@ -216,7 +328,7 @@ enum uc_status uc_report_plans_csv(FILE *out, const struct uc_plan *plans,
 {
     (void)err;
     fputs("network,device,mode,limit_bytes,layer,operation,repeat,batch,"
-          "problem,split,algorithm,workspace_bytes,time_ns,undivided_ns,"
+          "problem,split,kernel,workspace_bytes,time_ns,undivided_ns,"
           "unlimited_ns\r\n",
           out);
     for (size_t i = 0; i < count; i++)

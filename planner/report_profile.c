@@ -11,6 +11,7 @@ struct summary {
     size_t problems;
     int64_t operations[UC_OPERATIONS], maths[UC_MATHS]; /**< of problems */
     int64_t outcomes[UC_OUTCOMES];
+    struct uc_profile_kernels kernels;
 };
 
 static enum uc_status read_problems(struct uc_profile *profile,
@@ -43,6 +44,9 @@ static enum uc_status read_summary(struct uc_profile *profile,
     if (status == UC_OK)
         status = uc_profile_outcomes(profile, summary->environment.id,
                                      summary->outcomes, err);
+    if (status == UC_OK)
+        status = uc_profile_kernels(profile, summary->environment.id,
+                                    &summary->kernels, err);
     return status;
 }
 
@@ -63,6 +67,26 @@ static void print_problems(FILE *out, const struct summary *summary)
         separator = ", ";
     }
     putc('\n', out);
+}
+
+static void print_kernels(FILE *out, const struct summary *summary)
+{
+    const struct uc_profile_kernels *kernels = &summary->kernels;
+    char mean[UC_REPORT_TEXT], most[UC_REPORT_TEXT];
+
+    fprintf(out, "measurements  %lld",
+            (long long)summary->environment.measurements);
+    for (int i = 0; i < UC_APIS; i++)
+        fprintf(out, "%s %lld %s", i == 0 ? ":" : ",",
+                (long long)kernels->rows[i], uc_api_name((enum uc_api)i));
+    putc('\n', out);
+    if (kernels->compiled == 0)
+        return;
+    uc_report_time(kernels->compiled_mean_ns, mean);
+    uc_report_time(kernels->compiled_most_ns, most);
+    fprintf(out,
+            "compiled      %lld at run time, in %s on average, %s at most\n",
+            (long long)kernels->compiled, mean, most);
 }
 
 static enum uc_status print_outcomes(FILE *out, const struct summary *summary,
@@ -103,7 +127,7 @@ static enum uc_status print_summary(FILE *out, const struct summary *summary,
         fprintf(out, "dates         %s to %s UTC\n", first, last);
     }
     print_problems(out, summary);
-    fprintf(out, "measurements  %lld\n", (long long)entry->measurements);
+    print_kernels(out, summary);
     return print_outcomes(out, summary, err);
 }
 

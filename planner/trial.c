@@ -37,10 +37,9 @@ enum uc_status uc_trial_prepare(struct uc_trial *trial,
                                 const struct uc_problem *like,
                                 int64_t micro_batch, struct uc_error *err)
 {
-    enum uc_status status =
-        uc_runner_create(&trial->session->gpu.cudnn, &trial->problem,
-                         micro_batch, &trial->runner, err);
+    enum uc_status status = UC_OK;
 
+    trial->micro_batch = micro_batch;
     for (int t = UC_X; status == UC_OK && t <= UC_Y; t++)
         status = fill_tensor(trial, (enum uc_tensor)t,
                              uc_trial_type(like, (enum uc_tensor)t),
@@ -48,8 +47,26 @@ enum uc_status uc_trial_prepare(struct uc_trial *trial,
     return status;
 }
 
-cudnnStatus_t uc_trial_run(struct uc_trial *trial,
-                           const struct uc_kernel *kernel, bool accumulate,
+cudnnStatus_t uc_trial_select(struct uc_trial *trial,
+                              const struct uc_kernel *kernel, bool accumulate,
+                              size_t *workspace_bytes)
+{
+    const struct uc_scaling scaling = { 1, accumulate ? 1 : 0 };
+    const struct uc_gpu *gpu = &trial->session->gpu;
+    cudnnStatus_t status;
+
+    uc_runner_free(trial->runner);
+    trial->runner = NULL;
+    status =
+        uc_runner_create(&gpu->cudnn, gpu->handle, &trial->problem,
+                         trial->micro_batch, kernel, &scaling, &trial->runner);
+    return status == CUDNN_STATUS_SUCCESS
+               ? uc_runner_workspace(trial->runner, gpu->handle,
+                                     workspace_bytes)
+               : status;
+}
+
+cudnnStatus_t uc_trial_run(struct uc_trial *trial, bool accumulate,
                            size_t workspace_bytes)
 {
     static const float ones[] = { 0, 1 };
@@ -62,7 +79,7 @@ cudnnStatus_t uc_trial_run(struct uc_trial *trial,
                                   (void *)trial->y->data };
 
     return uc_runner_run(
-        trial->runner, trial->session->gpu.handle, kernel, one, &tensors,
+        trial->runner, trial->session->gpu.handle, one, &tensors,
         accumulate ? one : zero,
         workspace_bytes > 0 ? (void *)trial->session->workspace.data : NULL,
         workspace_bytes);

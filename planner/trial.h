@@ -1,7 +1,7 @@
 /**
  * @file trial.h
- * A trial: one problem at one micro-batch size on the GPU, with its
- * descriptors, random inputs and buffers.
+ * A trial: one problem at one micro-batch size on the GPU, with its random
+ * inputs and buffers, and one kernel at a time.
  *
  * Owner:   buffers are the session's; uc_runner_free() the runner.
  * Errors:  as uc_gpu's.
@@ -27,7 +27,8 @@ struct uc_trial {
     struct uc_measure_session *session;
     const struct uc_work *work; /**< NULL for the reference's */
     struct uc_problem problem;
-    struct uc_runner *runner;
+    int64_t micro_batch;
+    struct uc_runner *runner; /**< the kernel in hand; NULL: none */
     struct uc_buffer *x, *w, *y;
     enum uc_reference reference;
 };
@@ -40,7 +41,7 @@ enum uc_dtype uc_trial_type(const struct uc_problem *problem,
                             enum uc_tensor tensor);
 
 /**
- * Descriptors, buffers and random inputs; values are rounded to the types of
+ * Buffers and random inputs; values are rounded to the types of
  * `like`, so that two trials of different types compute the same.
  */
 enum uc_status uc_trial_prepare(struct uc_trial *trial,
@@ -54,9 +55,17 @@ enum uc_status uc_trial_prepare(struct uc_trial *trial,
 enum uc_status uc_trial_clear(struct uc_trial *trial, bool accumulate,
                               struct uc_error *err);
 
-/** Enqueue one call, alpha 1, beta 1 or 0, in the session's workspace. */
-cudnnStatus_t uc_trial_run(struct uc_trial *trial,
-                           const struct uc_kernel *kernel, bool accumulate,
+/**
+ * Take a kernel in hand, in place of the one before, and ask its workspace. It
+ * is to be built (uc_runner_build()) before it runs.
+ */
+cudnnStatus_t uc_trial_select(struct uc_trial *trial,
+                              const struct uc_kernel *kernel, bool accumulate,
+                              size_t *workspace_bytes);
+
+/** Enqueue one call of the kernel in hand, alpha 1, beta 1 or 0 as it was
+    selected with, in the session's workspace. */
+cudnnStatus_t uc_trial_run(struct uc_trial *trial, bool accumulate,
                            size_t workspace_bytes);
 
 /**

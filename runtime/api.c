@@ -251,23 +251,19 @@ UC_API ucudnn_status ucudnn_describe_operation(
 {
     const struct uc_plan_operation *followed;
     int64_t micro_batches = 0;
-    bool ready;
 
     if (operation == NULL || !has_room(info, sizeof *info))
         return UCUDNN_BAD_ARGUMENT;
     followed = operation->entry->operation;
     for (size_t i = 0; i < followed->piece_count; i++)
         micro_batches += followed->pieces[i].count;
-    ready = atomic_load_explicit(&operation->entry->state,
-                                 memory_order_acquire) == UC_ENTRY_READY;
     *info = (ucudnn_operation_info){
         .struct_size = info->struct_size,
         .layer = operation->planned->layer,
         .kind = (ucudnn_kind)followed->problem.operation, /* numbered alike */
         .problem = operation->problem,
         .batch = followed->batch,
-        .workspace_bytes = ready ? operation->entry->workspace_bytes
-                                 : followed->workspace_bytes,
+        .workspace_bytes = uc_ready_workspace(operation->entry),
         .predicted_ns = followed->time_ns,
         .piece_count = followed->piece_count,
         .micro_batches = micro_batches,

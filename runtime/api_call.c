@@ -10,6 +10,9 @@
 
 enum { ALIGNMENT = 16 };
 
+/** What operations are found for: no scalars are told then. */
+static const struct uc_scaling usual = { 1, 0 };
+
 /** The process's cuDNN and driver, once; the caller has linked or opened
     them, since it has a handle. */
 static enum uc_status attach(ucudnn_plan_file *file, struct uc_error *err)
@@ -42,6 +45,27 @@ static ucudnn_status enter(ucudnn_plan_file *file, struct uc_error *err)
 
 /* Finding ----------------------------------------------------------------*/
 
+/** Make an entry ready for a device and scalars. */
+static ucudnn_status make_ready(ucudnn_plan_file *file, cudnnHandle_t handle,
+                                struct uc_entry *entry, int device,
+                                const struct uc_scaling *scaling,
+                                struct uc_ready **out)
+{
+    struct uc_ready *ready = uc_ready_find(entry, device, scaling);
+    CUstream stream = NULL;
+
+    if (ready == NULL) {
+        if (!uc_ready_is_quick(entry) &&
+            uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
+            return UCUDNN_CAPTURE;
+        ready = uc_ready_make(entry, &file->cudnn, handle, device, scaling);
+    }
+    if (ready == NULL || ready->broken)
+        return UCUDNN_REFUSED;
+    *out = ready;
+    return UCUDNN_OK;
+}
+
 /** A call's descriptors to a prepared entry; in *err why not. */
 static ucudnn_status find(ucudnn_plan_file *file, cudnnHandle_t handle,
                           enum uc_operation kind,
@@ -50,6 +74,7 @@ static ucudnn_status find(ucudnn_plan_file *file, cudnnHandle_t handle,
 {
     struct uc_problem problem;
     struct uc_entry *entry;
+    struct uc_ready *ready;
     CUdevice device;
     int64_t batch;
     ucudnn_status status = enter(file, err);
@@ -77,9 +102,13 @@ static ucudnn_status find(ucudnn_plan_file *file, cudnnHandle_t handle,
                     "planned for another device, which differs in %s", why);
         return UCUDNN_OTHER_DEVICE;
     }
-    if (uc_entry_prepare(entry, &file->cudnn, handle) != UC_ENTRY_READY) {
-        uc_fail(err, UC_EDEVICE, "cuDNN refuses its micro-batches");
-        return UCUDNN_REFUSED;
+    status = make_ready(file, handle, entry, device, &usual, &ready);
+    if (status != UCUDNN_OK) {
+        uc_fail(err, UC_EDEVICE,
+                status == UCUDNN_CAPTURE
+                    ? "not ready, and the stream is being captured"
+                    : "cuDNN refuses its micro-batches");
+        return status;
     }
     *out = entry;
     return UCUDNN_OK;
@@ -131,12 +160,16 @@ static int current_device(const ucudnn_plan_file *file)
 
 /** Whether an operation may run now. */
 static ucudnn_status admit(const ucudnn_operation *operation,
-                           cudnnHandle_t handle,
-                           const struct uc_tensors *tensors,
-                           const void *workspace, size_t workspace_bytes)
+                           cudnnHandle_t handle, const void *alpha,
+                           const void *beta, const struct uc_tensors *tensors,
+                           const void *workspace, size_t workspace_bytes,
+                           struct uc_ready **out)
 {
     ucudnn_plan_file *file = operation->file;
     struct uc_entry *entry = operation->entry;
+    int device;
+    struct uc_scaling scaling;
+    struct uc_ready *ready;
     CUstream stream = NULL;
     struct uc_error err;
     ucudnn_status status = enter(file, &err);
@@ -145,18 +178,22 @@ static ucudnn_status admit(const ucudnn_operation *operation,
         return status;
     if (!uc_matcher_allows(&file->matcher, entry->plan))
         return UCUDNN_OTHER_DEVICE;
-    if (uc_entry_prepare(entry, &file->cudnn, handle) != UC_ENTRY_READY)
-        return UCUDNN_REFUSED;
-    if ((int64_t)workspace_bytes < entry->workspace_bytes ||
-        (workspace == NULL && entry->workspace_bytes > 0))
+    device = current_device(file);
+    scaling = uc_scaling_read(&entry->key, alpha, beta);
+    status = make_ready(file, handle, entry, device, &scaling, &ready);
+    if (status != UCUDNN_OK)
+        return status;
+    if ((int64_t)workspace_bytes < ready->workspace_bytes ||
+        (workspace == NULL && ready->workspace_bytes > 0))
         return UCUDNN_WORKSPACE;
     if (((uintptr_t)tensors->x | (uintptr_t)tensors->w | (uintptr_t)tensors->y |
          (uintptr_t)workspace) %
         ALIGNMENT)
         return UCUDNN_ALIGNMENT;
-    if (!uc_entry_is_warm(entry, current_device(file)) &&
+    if (!uc_ready_is_warm(ready, device) &&
         uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
         return UCUDNN_CAPTURE;
+    *out = ready;
     return UCUDNN_OK;
 }
 
@@ -166,18 +203,18 @@ static ucudnn_status execute(const ucudnn_operation *operation,
                              void *workspace, size_t workspace_bytes,
                              cudnnStatus_t *cudnn_status)
 {
-    struct uc_entry *entry = operation->entry;
-    ucudnn_status status =
-        admit(operation, handle, tensors, workspace, workspace_bytes);
+    struct uc_ready *ready;
+    ucudnn_status status = admit(operation, handle, alpha, beta, tensors,
+                                 workspace, workspace_bytes, &ready);
     bool started;
 
     if (status != UCUDNN_OK)
         return status;
-    *cudnn_status = uc_execute(entry, handle, alpha, tensors, beta, workspace,
+    *cudnn_status = uc_execute(ready, handle, alpha, tensors, beta, workspace,
                                workspace_bytes, &started);
     if (*cudnn_status != CUDNN_STATUS_SUCCESS)
         return started ? UCUDNN_INCOMPLETE : UCUDNN_REFUSED;
-    uc_entry_set_warm(entry, current_device(operation->file));
+    uc_ready_set_warm(ready, current_device(operation->file));
     return UCUDNN_OK;
 }
 

@@ -9,6 +9,7 @@
 #define UC_RUNTIME_API_IMPL_H
 
 #include "runtime/match.h"
+#include "runtime/ready.h"
 #include "runtime/ucudnn.h"
 
 /** Exported from the library, and in libucudnn.map. */

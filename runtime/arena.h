@@ -17,6 +17,7 @@
 #ifndef UC_RUNTIME_ARENA_H
 #define UC_RUNTIME_ARENA_H
 
+#include "runtime/library.h"
 #include "runtime/table.h"
 
 struct uc_segment;

@@ -5,23 +5,22 @@
 static const float float_one = 1;
 static const double double_one = 1;
 
-cudnnStatus_t uc_execute(const struct uc_entry *entry, cudnnHandle_t handle,
+cudnnStatus_t uc_execute(const struct uc_ready *ready, cudnnHandle_t handle,
                          const void *alpha, const struct uc_tensors *tensors,
                          const void *beta, void *workspace,
                          size_t workspace_bytes, bool *started)
 {
-    const void *one = entry->key.x_type == UC_FP64 ? (const void *)&double_one
-                                                   : (const void *)&float_one;
+    const void *one = ready->wide ? (const void *)&double_one : &float_one;
     struct uc_tensors at = *tensors;
 
     *started = false;
-    for (size_t i = 0; i < entry->step_count; i++) {
-        const struct uc_step *step = &entry->steps[i];
+    for (size_t i = 0; i < ready->step_count; i++) {
+        const struct uc_step *step = &ready->steps[i];
 
         for (int64_t n = 0; n < step->count; n++) {
             cudnnStatus_t status = uc_runner_run(
-                step->runner, handle, &step->kernel, alpha, &at,
-                step->accumulate ? one : beta, workspace, workspace_bytes);
+                step->runner, handle, alpha, &at, step->accumulate ? one : beta,
+                workspace, workspace_bytes);
 
             if (status != CUDNN_STATUS_SUCCESS)
                 return status;
@@ -33,7 +32,7 @@ cudnnStatus_t uc_execute(const struct uc_entry *entry, cudnnHandle_t handle,
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t uc_execute_fused(const struct uc_entry *entry,
+cudnnStatus_t uc_execute_fused(const struct uc_ready *ready,
                                cudnnHandle_t handle, const void *alpha,
                                const struct uc_tensors *tensors,
                                const struct uc_epilogue *epilogue,
@@ -44,13 +43,13 @@ cudnnStatus_t uc_execute_fused(const struct uc_entry *entry,
     struct uc_epilogue e = *epilogue;
 
     *started = false;
-    for (size_t i = 0; i < entry->step_count; i++) {
-        const struct uc_step *step = &entry->steps[i];
+    for (size_t i = 0; i < ready->step_count; i++) {
+        const struct uc_step *step = &ready->steps[i];
 
         for (int64_t n = 0; n < step->count; n++) {
             cudnnStatus_t status =
-                uc_runner_run_fused(step->runner, handle, &step->kernel, alpha,
-                                    &at, &e, workspace, workspace_bytes);
+                uc_runner_run_fused(step->runner, handle, alpha, &at, &e,
+                                    workspace, workspace_bytes);
 
             if (status != CUDNN_STATUS_SUCCESS)
                 return status;

@@ -11,7 +11,7 @@
 #ifndef UC_RUNTIME_EXECUTE_H
 #define UC_RUNTIME_EXECUTE_H
 
-#include "runtime/table.h"
+#include "runtime/ready.h"
 
 /**
  * Run a prepared entry. alpha and beta are the caller's; pieces that
@@ -19,7 +19,7 @@
  * enqueued: when it is false after a failure, nothing has happened and the
  * call can still pass through.
  */
-cudnnStatus_t uc_execute(const struct uc_entry *entry, cudnnHandle_t handle,
+cudnnStatus_t uc_execute(const struct uc_ready *ready, cudnnHandle_t handle,
                          const void *alpha, const struct uc_tensors *tensors,
                          const void *beta, void *workspace,
                          size_t workspace_bytes, bool *started);
@@ -28,7 +28,7 @@ cudnnStatus_t uc_execute(const struct uc_entry *entry, cudnnHandle_t handle,
  * The same for cudnnConvolutionBiasActivationForward(): the bias is
  * broadcast, z sliced as y is.
  */
-cudnnStatus_t uc_execute_fused(const struct uc_entry *entry,
+cudnnStatus_t uc_execute_fused(const struct uc_ready *ready,
                                cudnnHandle_t handle, const void *alpha,
                                const struct uc_tensors *tensors,
                                const struct uc_epilogue *epilogue,

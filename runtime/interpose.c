@@ -11,8 +11,6 @@
 
 static bool is_zero(const void *scale, const struct uc_entry *entry)
 {
-    if (scale == NULL)
-        return false; /* a call that cuDNN refuses */
     return entry->key.x_type == UC_FP64 ? *(const double *)scale == 0
                                         : *(const float *)scale == 0;
 }
@@ -31,8 +29,9 @@ static bool follow_plan(const struct uc_call *call,
     struct uc_admission a;
     bool started;
 
-    if (uc_session_admit(call, tensors, workspace, workspace_bytes, &a)) {
-        *status = uc_execute(a.entry, call->handle, alpha, tensors, beta,
+    if (uc_session_admit(call, alpha, beta, tensors, workspace, workspace_bytes,
+                         &a)) {
+        *status = uc_execute(a.ready, call->handle, alpha, tensors, beta,
                              a.workspace, a.workspace_bytes, &started);
         /* With beta 0 the whole call overwrites what the pieces did. */
         if (*status != CUDNN_STATUS_SUCCESS && is_zero(beta, a.entry))
@@ -53,9 +52,9 @@ EXPORT cudnnStatus_t cudnnConvolutionForward(
     const cudnnTensorDescriptor_t yDesc, void *y)
 {
     struct uc_session *session = uc_session_get();
-    struct uc_call call = { handle,
-                            UC_FORWARD,
-                            { xDesc, yDesc, wDesc, convDesc } };
+    struct uc_call call = {
+        handle, UC_FORWARD, { xDesc, yDesc, wDesc, convDesc }, false
+    };
     struct uc_tensors tensors = { (void *)x, (void *)w, y };
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
     int algorithm = (int)algo;
@@ -84,9 +83,9 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardData(
     const cudnnTensorDescriptor_t dxDesc, void *dx)
 {
     struct uc_session *session = uc_session_get();
-    struct uc_call call = { handle,
-                            UC_BACKWARD_DATA,
-                            { dxDesc, dyDesc, wDesc, convDesc } };
+    struct uc_call call = {
+        handle, UC_BACKWARD_DATA, { dxDesc, dyDesc, wDesc, convDesc }, false
+    };
     struct uc_tensors tensors = { dx, (void *)w, (void *)dy };
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
     int algorithm = (int)algo;
@@ -115,9 +114,9 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
     const cudnnFilterDescriptor_t dwDesc, void *dw)
 {
     struct uc_session *session = uc_session_get();
-    struct uc_call call = { handle,
-                            UC_BACKWARD_FILTER,
-                            { xDesc, dyDesc, dwDesc, convDesc } };
+    struct uc_call call = {
+        handle, UC_BACKWARD_FILTER, { xDesc, dyDesc, dwDesc, convDesc }, false
+    };
     struct uc_tensors tensors = { (void *)x, dw, (void *)dy };
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
     int algorithm = (int)algo;
@@ -160,10 +159,10 @@ static bool same_layout(const struct uc_cudnn *cudnn, cudnnTensorDescriptor_t a,
  * A piece that cuDNN refuses after others ran cannot be undone when z is y:
  * then only plans of one kernel are followed, which runs for all or none.
  */
-static bool is_one_kernel(const struct uc_entry *entry)
+static bool is_one_kernel(const struct uc_ready *ready)
 {
-    for (size_t i = 1; i < entry->step_count; i++)
-        if (!uc_kernel_equal(&entry->steps[i].kernel, &entry->steps[0].kernel))
+    for (size_t i = 1; i < ready->step_count; i++)
+        if (!uc_kernel_equal(ready->steps[i].kernel, ready->steps[0].kernel))
             return false;
     return true;
 }
@@ -179,10 +178,11 @@ static bool follow_plan_fused(const struct uc_call *call,
     struct uc_admission a;
     bool started = false, in_place = epilogue->z == tensors->y;
 
-    if (uc_session_admit(call, tensors, workspace, workspace_bytes, &a)) {
+    if (uc_session_admit(call, alpha, epilogue->alpha2, tensors, workspace,
+                         workspace_bytes, &a)) {
         *status = CUDNN_STATUS_NOT_SUPPORTED;
-        if (!in_place || is_one_kernel(a.entry))
-            *status = uc_execute_fused(a.entry, call->handle, alpha, tensors,
+        if (!in_place || is_one_kernel(a.ready))
+            *status = uc_execute_fused(a.ready, call->handle, alpha, tensors,
                                        epilogue, a.workspace, a.workspace_bytes,
                                        &started);
         /* The whole call writes all of y again, from inputs that still are. */
@@ -207,9 +207,9 @@ EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     const cudnnTensorDescriptor_t yDesc, void *y)
 {
     struct uc_session *session = uc_session_get();
-    struct uc_call call = { handle,
-                            UC_FORWARD,
-                            { xDesc, yDesc, wDesc, convDesc } };
+    struct uc_call call = {
+        handle, UC_FORWARD, { xDesc, yDesc, wDesc, convDesc }, true
+    };
     struct uc_tensors tensors = { (void *)x, (void *)w, y };
     struct uc_epilogue epilogue = { alpha2, z, biasDesc, bias, activationDesc };
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;

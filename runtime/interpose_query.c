@@ -19,10 +19,15 @@ struct answer {
     cudnnMathType_t math;
 };
 
+/** Implicit-precomp-gemm forward, "algo1" backward: deterministic, and there
+    for nearly everything. */
+enum { usual_algorithm = 1 };
+
 static bool find_answer(const struct uc_session *session,
                         const struct uc_call *call, struct answer *answer)
 {
-    const struct uc_entry *entry = uc_session_find(call);
+    const struct uc_entry *entry =
+        uc_session_find(call, &answer->workspace_bytes);
     const struct uc_plan_operation *op;
     unsigned notes = 0;
 
@@ -30,27 +35,17 @@ static bool find_answer(const struct uc_session *session,
         return false;
     op = entry->operation;
     for (size_t i = 0; i < op->piece_count; i++)
-        notes |= uc_legacy_notes(op->problem.operation,
-                                 op->pieces[i].kernel.algorithm);
-    answer->algorithm = op->pieces[0].kernel.algorithm;
+        notes |= op->pieces[i].notes;
+    /* Where engines run, it only matters when the call passes through. */
+    answer->algorithm = op->pieces[0].kernel.api == UC_API_LEGACY
+                            ? op->pieces[0].kernel.algorithm
+                            : usual_algorithm;
     answer->time_ms = (float)((double)op->time_ns * 1e-6);
-    answer->workspace_bytes = uc_session_workspace(entry);
     answer->determinism = notes & UC_NOTE_NONDETERMINISTIC
                               ? CUDNN_NON_DETERMINISTIC
                               : CUDNN_DETERMINISTIC;
     answer->math =
         uc_caller_math(&session->cudnn, call->descriptors.convolution);
-    return true;
-}
-
-/** The workspace that a planned operation needs of the program. */
-static bool planned_workspace(const struct uc_call *call, size_t *bytes)
-{
-    const struct uc_entry *entry = uc_session_find(call);
-
-    if (entry == NULL)
-        return false;
-    *bytes = uc_session_workspace(entry);
     return true;
 }
 
@@ -69,7 +64,9 @@ static bool planned_workspace(const struct uc_call *call, size_t *bytes)
     {                                                                         \
         struct answer a;                                                      \
         struct uc_session *session = uc_session_get();                        \
-        struct uc_call call = { handle, operation, { X, Y, W, convDesc } };   \
+        struct uc_call call = {                                               \
+            handle, operation, { X, Y, W, convDesc }, false                   \
+        };                                                                    \
                                                                               \
         if (session == NULL)                                                  \
             return CUDNN_STATUS_NOT_INITIALIZED;                              \
@@ -107,11 +104,14 @@ static bool planned_workspace(const struct uc_call *call, size_t *bytes)
         cudnnConvolution##Algo##Algo_t algo, size_t *sizeInBytes)             \
     {                                                                         \
         struct uc_session *session = uc_session_get();                        \
-        struct uc_call call = { handle, operation, { X, Y, W, convDesc } };   \
+        struct uc_call call = {                                               \
+            handle, operation, { X, Y, W, convDesc }, false                   \
+        };                                                                    \
                                                                               \
         if (session == NULL)                                                  \
             return CUDNN_STATUS_NOT_INITIALIZED;                              \
-        if (sizeInBytes != NULL && planned_workspace(&call, sizeInBytes))     \
+        if (sizeInBytes != NULL &&                                            \
+            uc_session_find(&call, sizeInBytes) != NULL)                      \
             return CUDNN_STATUS_SUCCESS;                                      \
         return session->cudnn.GetConvolution##Name##WorkspaceSize(            \
             handle, NAMES, algo, sizeInBytes);                                \
@@ -130,7 +130,9 @@ static bool planned_workspace(const struct uc_call *call, size_t *bytes)
     {                                                                         \
         struct answer a;                                                      \
         struct uc_session *session = uc_session_get();                        \
-        struct uc_call call = { handle, operation, { X, Y, W, convDesc } };   \
+        struct uc_call call = {                                               \
+            handle, operation, { X, Y, W, convDesc }, false                   \
+        };                                                                    \
                                                                               \
         if (session == NULL)                                                  \
             return CUDNN_STATUS_NOT_INITIALIZED;                              \

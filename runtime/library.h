@@ -19,6 +19,7 @@
 
 #include <cuda.h>
 #include <cudnn.h>
+#include <stdbool.h>
 
 #define UC_CUDA_FUNCTIONS(X)  \
     X(Init)                   \
@@ -89,7 +90,12 @@
     X(FindConvolutionBackwardDataAlgorithmEx)    \
     X(FindConvolutionBackwardFilterAlgorithmEx)  \
     X(ConvolutionBiasActivationForward)          \
-    X(BackendExecute)
+    X(BackendExecute)                            \
+    X(BackendCreateDescriptor)                   \
+    X(BackendDestroyDescriptor)                  \
+    X(BackendSetAttribute)                       \
+    X(BackendGetAttribute)                       \
+    X(BackendFinalize)
 
 struct uc_cuda {
 #define UC_MEMBER(name) __typeof__(cu##name) *name;
@@ -102,6 +108,12 @@ struct uc_cudnn {
     UC_CUDNN_FUNCTIONS(UC_MEMBER)
 #undef UC_MEMBER
 };
+
+/** cuDNN's status categories are its thousands; 3 is "not supported". */
+static inline bool uc_cudnn_is_unsupported(cudnnStatus_t status)
+{
+    return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
 
 /** libcuda.so.1, the driver's library. */
 enum uc_status uc_cuda_open(struct uc_cuda *cuda, struct uc_error *err);

@@ -4,9 +4,13 @@ runtime_library = libuc-runtime.a
 noinst_LIBRARIES += $(runtime_library)
 runner_sources = \
 	runtime/describe.c runtime/describe.h \
+	runtime/geometry.c runtime/geometry.h \
+	runtime/graph.c runtime/graph.h \
 	runtime/library.c runtime/library.h \
-	runtime/runner.c runtime/runner.h
-libuc_runtime_a_SOURCES = $(runner_sources)
+	runtime/runner.c runtime/runner.h runtime/runner_impl.h \
+	runtime/runner_legacy.c
+libuc_runtime_a_SOURCES = $(runner_sources) \
+	runtime/engines.c runtime/engines.h
 libuc_runtime_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 
 # What a program preloads or links; everything it needs is inside.
@@ -24,6 +28,7 @@ libucudnn_la_SOURCES = \
 	runtime/interpose_graph.c \
 	runtime/interpose_query.c \
 	runtime/match.c runtime/match.h \
+	runtime/ready.c runtime/ready.h \
 	runtime/record.c runtime/record.h \
 	runtime/record_rounds.c runtime/record_rounds.h \
 	runtime/record_text.c runtime/record_text.h \

@@ -12,6 +12,7 @@
 #ifndef UC_RUNTIME_MATCH_H
 #define UC_RUNTIME_MATCH_H
 
+#include "runtime/library.h"
 #include "runtime/settings.h"
 #include "runtime/table.h"
 

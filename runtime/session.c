@@ -13,6 +13,9 @@
 
 enum { ALIGNMENT = 16 };
 
+/** What queries are answered for: they are not told the scalars. */
+static const struct uc_scaling usual = { 1, 0 };
+
 static struct uc_session session;
 static _Atomic bool usable;
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -98,8 +101,10 @@ void uc_session_observe(const struct uc_call *call, cudnnStatus_t status)
 struct lookup {
     struct uc_problem problem;
     int64_t batch;
-    bool known; /**< problem and batch are set */
-    bool query; /**< asks only: not counted */
+    bool known;               /**< problem and batch are set */
+    bool query;               /**< asks only: not counted */
+    const void *alpha, *beta; /**< NULL when it only asks */
+    struct uc_ready *ready;
     CUdevice device;
 };
 
@@ -110,6 +115,36 @@ static struct uc_entry *miss(const struct lookup *l, enum uc_miss reason,
         uc_stats_missed(session.table, l->known ? &l->problem : NULL, l->batch,
                         reason, detail, why);
     return NULL;
+}
+
+static bool is_capturing(cudnnHandle_t handle, CUstream *stream)
+{
+    return uc_is_capturing(&session.cuda, &session.cudnn, handle, stream);
+}
+
+static bool make_ready(const struct uc_call *call, struct uc_entry *entry,
+                       struct lookup *l)
+{
+    struct uc_scaling scaling = usual;
+    CUstream stream;
+
+    if (call->fused && !uc_ready_is_quick(entry))
+        return miss(l, UC_MISS_REFUSED, 0, "engines do not fuse") != NULL;
+    if (l->alpha != NULL && l->beta != NULL)
+        scaling = uc_scaling_read(&l->problem, l->alpha, l->beta);
+    l->ready = uc_ready_find(entry, l->device, &scaling);
+    if (l->ready == NULL) {
+        if (!uc_ready_is_quick(entry) && is_capturing(call->handle, &stream))
+            return miss(l, UC_MISS_CAPTURE, 0, "first use") != NULL;
+        l->ready = uc_ready_make(entry, &session.cudnn, call->handle, l->device,
+                                 &scaling);
+    }
+    if (l->ready == NULL)
+        return miss(l, UC_MISS_REFUSED, 0,
+                    "more scalars than are kept ready") != NULL;
+    if (l->ready->broken)
+        return miss(l, UC_MISS_REFUSED, 0, "when prepared") != NULL;
+    return true;
 }
 
 static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
@@ -128,41 +163,35 @@ static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
     entry = uc_matcher_choose(&matcher, entry, &l->device, &why);
     if (entry == NULL)
         return miss(l, UC_MISS_DEVICE, 0, why);
-    if (uc_entry_prepare(entry, &session.cudnn, call->handle) != UC_ENTRY_READY)
-        return miss(l, UC_MISS_REFUSED, 0, "when prepared");
-    return entry;
+    return make_ready(call, entry, l) ? entry : NULL;
 }
 
-static bool is_capturing(cudnnHandle_t handle, CUstream *stream)
-{
-    return uc_is_capturing(&session.cuda, &session.cudnn, handle, stream);
-}
-
-struct uc_entry *uc_session_find(const struct uc_call *call)
+const struct uc_entry *uc_session_find(const struct uc_call *call,
+                                       size_t *workspace_bytes)
 {
     struct uc_entry *entry;
     struct lookup l;
     CUstream stream;
 
     l.query = true;
+    l.alpha = l.beta = NULL;
     if (session.table == NULL || (entry = find(call, &l)) == NULL)
         return NULL;
-    if (entry->plan->mode != UC_PLAN_WD)
+    if (entry->plan->mode != UC_PLAN_WD) {
+        *workspace_bytes = (size_t)l.ready->workspace_bytes;
         return entry;
-    if (entry->workspace_bytes > entry->operation->workspace_bytes)
+    }
+    if (l.ready->workspace_bytes > entry->operation->workspace_bytes)
         return miss(&l, UC_MISS_WORKSPACE,
-                    entry->workspace_bytes - entry->operation->workspace_bytes,
+                    l.ready->workspace_bytes -
+                        entry->operation->workspace_bytes,
                     "cuDNN asks for more than was planned");
     if (!is_capturing(call->handle, &stream) &&
         !uc_arena_reserve(&session.cuda, session.table, entry, l.device))
-        return miss(&l, UC_MISS_WORKSPACE, entry->workspace_bytes,
+        return miss(&l, UC_MISS_WORKSPACE, l.ready->workspace_bytes,
                     "no memory for the plan's own");
+    *workspace_bytes = 0;
     return entry;
-}
-
-size_t uc_session_workspace(const struct uc_entry *entry)
-{
-    return entry->plan->mode == UC_PLAN_WD ? 0 : (size_t)entry->workspace_bytes;
 }
 
 /** The plan's own workspace in place of the program's. */
@@ -174,7 +203,7 @@ static bool take_segment(struct lookup *l, cudnnHandle_t handle,
 
     if (!capturing &&
         !uc_arena_reserve(&session.cuda, session.table, a->entry, l->device))
-        return miss(l, UC_MISS_WORKSPACE, a->entry->workspace_bytes,
+        return miss(l, UC_MISS_WORKSPACE, l->ready->workspace_bytes,
                     "no memory for the plan's own") != NULL;
     a->segment =
         uc_arena_acquire(&session.cuda, a->entry, l->device, stream, capturing);
@@ -186,9 +215,10 @@ static bool take_segment(struct lookup *l, cudnnHandle_t handle,
     return true;
 }
 
-bool uc_session_admit(const struct uc_call *call,
-                      const struct uc_tensors *tensors, void *workspace,
-                      size_t workspace_bytes, struct uc_admission *admission)
+bool uc_session_admit(const struct uc_call *call, const void *alpha,
+                      const void *beta, const struct uc_tensors *tensors,
+                      void *workspace, size_t workspace_bytes,
+                      struct uc_admission *admission)
 {
     struct uc_admission a = { .workspace = workspace,
                               .workspace_bytes = workspace_bytes };
@@ -196,15 +226,20 @@ bool uc_session_admit(const struct uc_call *call,
     CUstream stream;
 
     l.query = false;
+    l.alpha = alpha;
+    l.beta = beta;
     admission->entry = NULL;
+    if (alpha == NULL || beta == NULL)
+        return false; /* a call that cuDNN refuses */
     if (session.table == NULL || (a.entry = find(call, &l)) == NULL)
         return false;
     admission->entry = a.entry;
+    a.ready = l.ready;
     if (((uintptr_t)tensors->x | (uintptr_t)tensors->w | (uintptr_t)tensors->y |
          (uintptr_t)workspace) %
         ALIGNMENT)
         return miss(&l, UC_MISS_ALIGNMENT, 0, NULL) != NULL;
-    if (!uc_entry_is_warm(a.entry, l.device) &&
+    if (!uc_ready_is_warm(a.ready, l.device) &&
         is_capturing(call->handle, &stream))
         return miss(&l, UC_MISS_CAPTURE, 0, "first use") != NULL;
     if (a.entry->plan->mode == UC_PLAN_WD &&
@@ -212,11 +247,11 @@ bool uc_session_admit(const struct uc_call *call,
         return false;
     if (a.workspace == NULL)
         a.workspace_bytes = 0;
-    if ((int64_t)a.workspace_bytes < a.entry->workspace_bytes) {
+    if ((int64_t)a.workspace_bytes < a.ready->workspace_bytes) {
         if (a.segment != NULL)
             uc_arena_release(&session.cuda, a.segment);
         return miss(&l, UC_MISS_WORKSPACE,
-                    a.entry->workspace_bytes - (int64_t)a.workspace_bytes,
+                    a.ready->workspace_bytes - (int64_t)a.workspace_bytes,
                     NULL) != NULL;
     }
     a.device = l.device;
@@ -277,7 +312,7 @@ bool uc_session_finish(const struct uc_call *call,
     if (admission->segment != NULL)
         uc_arena_release(&session.cuda, admission->segment);
     if (status == CUDNN_STATUS_SUCCESS) {
-        uc_entry_set_warm(entry, admission->device);
+        uc_ready_set_warm(admission->ready, admission->device);
         atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);
         return true;
     }

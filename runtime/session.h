@@ -19,8 +19,8 @@
 
 #include "runtime/arena.h"
 #include "runtime/caller.h"
+#include "runtime/ready.h"
 #include "runtime/stats.h"
-#include "runtime/table.h"
 
 struct uc_session {
     struct uc_cudnn cudnn; /**< the real functions */
@@ -37,6 +37,7 @@ struct uc_call {
     cudnnHandle_t handle;
     enum uc_operation operation;
     struct uc_descriptors descriptors;
+    bool fused; /**< with bias and activation */
 };
 
 /**
@@ -46,17 +47,17 @@ struct uc_call {
 void uc_session_observe(const struct uc_call *call, cudnnStatus_t status);
 
 /**
- * The prepared entry that answers a call, or NULL. For queries about a
- * planned operation; nothing is counted.
+ * The entry that answers a call, ready to run, or NULL; and the workspace
+ * that the program must bring, none for WD. For queries about a planned
+ * operation; nothing is counted.
  */
-struct uc_entry *uc_session_find(const struct uc_call *call);
-
-/** The workspace that the program must bring for an entry: none for WD. */
-size_t uc_session_workspace(const struct uc_entry *entry);
+const struct uc_entry *uc_session_find(const struct uc_call *call,
+                                       size_t *workspace_bytes);
 
 /** An entry that may run now, with its workspace. */
 struct uc_admission {
     struct uc_entry *entry;
+    struct uc_ready *ready;
     void *workspace;
     size_t workspace_bytes;
     struct uc_segment *segment; /**< to be released, or NULL */
@@ -64,14 +65,15 @@ struct uc_admission {
 };
 
 /**
- * Whether the call may run as planned, with these tensors and the program's
- * workspace. A true answer must be followed by uc_session_finish(). After a
- * false one, admission->entry tells whether the program's questions were
- * answered for the plan, if not NULL.
+ * Whether the call may run as planned, with these scalars, tensors and the
+ * program's workspace. A true answer must be followed by uc_session_finish().
+ * After a false one, admission->entry tells whether the program's questions
+ * were answered for the plan, if not NULL.
  */
-bool uc_session_admit(const struct uc_call *call,
-                      const struct uc_tensors *tensors, void *workspace,
-                      size_t workspace_bytes, struct uc_admission *admission);
+bool uc_session_admit(const struct uc_call *call, const void *alpha,
+                      const void *beta, const struct uc_tensors *tensors,
+                      void *workspace, size_t workspace_bytes,
+                      struct uc_admission *admission);
 
 /**
  * The algorithm to pass a call through with: the program's own, unless our

@@ -2,9 +2,8 @@
 
 #include "runtime/table.h"
 
-#include "common/log.h"
+#include "runtime/ready.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +15,6 @@ struct uc_table {
     struct uc_entry **buckets; /**< open addressing; a power of two */
     size_t mask;
 };
-
-static pthread_mutex_t prepare_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /** Eight bytes at a time: every call of the program hashes once. Problems
     are filled with zeros where they have padding (uc_caller_problem()). */
@@ -110,23 +107,12 @@ enum uc_status uc_table_open(const char *path, struct uc_table **out,
     return UC_OK;
 }
 
-static void free_steps(struct uc_entry *entry)
-{
-    if (entry->steps == NULL)
-        return;
-    for (size_t i = 0; i < entry->step_count; i++)
-        uc_runner_free(entry->steps[i].runner);
-    free(entry->steps);
-    entry->steps = NULL;
-    entry->step_count = 0;
-}
-
 void uc_table_free(struct uc_table *table)
 {
     if (table == NULL)
         return;
     for (size_t i = 0; i < table->entry_count; i++)
-        free_steps(&table->entries[i]);
+        uc_ready_free(table->entries[i].ready);
     free(table->entries);
     free(table->buckets);
     uc_plans_free(table->plans, table->plan_count);
@@ -205,99 +191,4 @@ const char *uc_table_nearest(const struct uc_table *table,
             nearest = at;
     }
     return nearest < 0 ? "operation" : fields[nearest];
-}
-
-/* Preparing --------------------------------------------------------------*/
-
-static enum uc_status prepare_step(struct uc_entry *entry,
-                                   const struct uc_plan_piece *piece,
-                                   const struct uc_cudnn *cudnn,
-                                   cudnnHandle_t handle, struct uc_error *err)
-{
-    const struct uc_problem *p = &entry->operation->problem;
-    struct uc_step *step = &entry->steps[entry->step_count];
-    int64_t x[UC_MAX_DIMS], y[UC_MAX_DIMS];
-    size_t bytes = 0;
-    enum uc_status status;
-    cudnnStatus_t result;
-
-    status = uc_runner_create(cudnn, p, piece->size, &step->runner, err);
-    if (status != UC_OK)
-        return status;
-    entry->step_count++;
-    step->kernel = piece->kernel;
-    step->count = piece->count;
-    step->accumulate = piece->accumulate;
-    uc_problem_strides(p, UC_X, x);
-    uc_problem_strides(p, UC_Y, y);
-    step->x_bytes = piece->size * x[0] * (int64_t)uc_dtype_bytes(p->x_type);
-    step->y_bytes = piece->size * y[0] * (int64_t)uc_dtype_bytes(p->y_type);
-    result = uc_runner_workspace(step->runner, handle, &step->kernel, &bytes);
-    if (result != CUDNN_STATUS_SUCCESS)
-        return uc_fail(err, UC_EDEVICE, "cuDNN: %s",
-                       cudnn->GetErrorString(result));
-    if ((int64_t)bytes > entry->workspace_bytes)
-        entry->workspace_bytes = (int64_t)bytes;
-    return UC_OK;
-}
-
-static void prepare(struct uc_entry *entry, const struct uc_cudnn *cudnn,
-                    cudnnHandle_t handle)
-{
-    const struct uc_plan_operation *op = entry->operation;
-    enum uc_status status = UC_OK;
-    struct uc_error err;
-
-    entry->steps = calloc(op->piece_count, sizeof *entry->steps);
-    if (entry->steps == NULL)
-        status = uc_no_memory(&err);
-    for (size_t i = 0; i < op->piece_count && status == UC_OK; i++)
-        status = prepare_step(entry, &op->pieces[i], cudnn, handle, &err);
-    if (status != UC_OK) {
-        uc_log(UC_LOG_WARNING, "%s %s passes through: %s", op->layer,
-               uc_operation_name(op->problem.operation), err.text);
-        free_steps(entry);
-    } else if (entry->workspace_bytes > op->workspace_bytes) {
-        uc_log(UC_LOG_WARNING,
-               "%s %s: cuDNN now asks for %lld bytes of workspace, planned "
-               "were %lld",
-               op->layer, uc_operation_name(op->problem.operation),
-               (long long)entry->workspace_bytes,
-               (long long)op->workspace_bytes);
-    }
-    atomic_store_explicit(&entry->state,
-                          status == UC_OK ? UC_ENTRY_READY : UC_ENTRY_BROKEN,
-                          memory_order_release);
-}
-
-enum uc_entry_state uc_entry_prepare(struct uc_entry *entry,
-                                     const struct uc_cudnn *cudnn,
-                                     cudnnHandle_t handle)
-{
-    int state = atomic_load_explicit(&entry->state, memory_order_acquire);
-
-    if (state != UC_ENTRY_COLD)
-        return (enum uc_entry_state)state;
-    pthread_mutex_lock(&prepare_lock);
-    state = atomic_load_explicit(&entry->state, memory_order_acquire);
-    if (state == UC_ENTRY_COLD) {
-        prepare(entry, cudnn, handle);
-        state = atomic_load_explicit(&entry->state, memory_order_acquire);
-    }
-    pthread_mutex_unlock(&prepare_lock);
-    return (enum uc_entry_state)state;
-}
-
-bool uc_entry_is_warm(const struct uc_entry *entry, int device)
-{
-    return device >= 0 && device < 64 &&
-           (atomic_load_explicit(&entry->warm, memory_order_relaxed) >> device &
-            1) != 0;
-}
-
-void uc_entry_set_warm(struct uc_entry *entry, int device)
-{
-    if (device >= 0 && device < 64 && !uc_entry_is_warm(entry, device))
-        atomic_fetch_or_explicit(&entry->warm, (uint64_t)1 << device,
-                                 memory_order_relaxed);
 }

@@ -224,7 +224,8 @@ typedef struct ucudnn_piece_info {
     size_t struct_size;
     int64_t size;            /**< images of one micro-batch */
     int64_t count;           /**< >= 1 */
-    char kernel[64];         /**< how they are computed: "winograd/fma" */
+    char kernel[256];        /**< how they are computed: "winograd/fma",
+                                  "eng67 k2=4 k27=8" */
     int64_t workspace_bytes; /**< of one, as planned */
     int64_t predicted_ns;    /**< of one */
 } ucudnn_piece_info;

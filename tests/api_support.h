@@ -30,7 +30,7 @@ static struct uc_plan_piece api_piece(int64_t size, int64_t count,
         .size = size,
         .count = count,
         .accumulate = accumulate,
-        .kernel = { UC_API_LEGACY, algorithm, UC_MATH_FMA },
+        .kernel = { .algorithm = algorithm, .math = UC_MATH_FMA },
         .workspace_bytes = algorithm == 1 ? 4 * size * 64 : 0,
         .time_ns = 1000 * size,
     };

@@ -59,7 +59,7 @@ err_is 'ucudnn-plan plan: --policy: policy size 9223372036854775807 is too large
 
 # WR.
 expect 0 "a limit that everything fits" plan -p a.profile -w 1G
-ok "nothing on standard error" [ ! -s err ]
+err_is "no graph engines measured for 5 of 5 problems; bench --api graph adds them"
 out_has "body"
 out_has "backward-filter"
 cp out table
@@ -72,6 +72,32 @@ ok "as it was printed" same_but_time table out
 expect 0 "0 is a limit" plan -p a.profile -w 0 -o a.plan
 expect 0 "both are in the file" ucudnn-plan show --csv a.plan
 ok "ten operations and the header" [ "$(wc -l <out)" -eq 11 ]
+
+# Engines of the graph API.
+expect 0 "without engines on purpose" plan -p a.profile -w 1G --api legacy
+ok "nothing on standard error" [ ! -s err ]
+expect 4 "with engines only" plan -p a.profile -w 1G --api graph
+err_is "ucudnn-plan plan: net: layer \"stem\": forward: no graph engines measured; bench --api graph adds them"
+err_one_line
+expect 1 "an API that cuDNN has not" plan -p a.profile -w 1G --api all
+err_is 'ucudnn-plan plan: --api: "all" is none of legacy, graph, both'
+ok "a profile with engines is made" \
+    "$make" engines.profile net.json power-of-two engines
+expect 0 "engines are planned" plan -p engines.profile -w 1G -o engines.plan
+ok "nothing on standard error" [ ! -s err ]
+out_has "eng67 k2=4 k27=8  forward          runtime-compiled"
+out_has "compiled   5 kernels at run time, once, in 1.25 s"
+expect 0 "no other kernel" plan -p engines.profile -w 1G --api graph
+ok "nothing on standard error" [ ! -s err ]
+expect 0 "none that is compiled" \
+    plan -p engines.profile -w 1G --no-runtime-compiled
+ok "is an engine" sh -c '! grep -q eng67 out'
+expect 3 "no engine that is not compiled" \
+    plan -p engines.profile -w 1G --api graph --no-runtime-compiled
+err_has "no kernel that works is allowed: 1 runtime-compiled"
+expect 0 "the plan's JSON" ucudnn-plan show --json engines.plan
+out_has '"kernel": "eng67 k2=4 k27=8"'
+out_has '"runtime-compiled"'
 
 # WD, and both.
 expect 0 "a total" plan -p a.profile --total-workspace 1M

@@ -19,12 +19,31 @@ static void check_refusal(const struct uc_error *error)
     assert_says(error, damaged);
 }
 
+static enum uc_status read_searches(struct uc_profile *profile, int64_t env,
+                                    const struct uc_problem *problem,
+                                    struct uc_error *error)
+{
+    struct uc_search *list = NULL;
+    size_t count = 0;
+    enum uc_status status =
+        uc_profile_load_searches(profile, env, problem, &list, &count, error);
+
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        assert_true(list[i].micro_batch >= 1);
+        assert_true(list[i].pruned >= 0 && list[i].pruned <= list[i].found);
+        assert_true((int)list[i].api >= 0 && list[i].api < UC_APIS);
+    }
+    free(list);
+    return status;
+}
+
 static enum uc_status read_rows(struct uc_profile *profile, int64_t env,
                                 struct uc_error *error)
 {
     struct uc_problem *problems = NULL;
     struct uc_measurement *rows = NULL;
     size_t count = 0, row_count = 0;
+    struct uc_profile_kernels kernels;
     int64_t outcomes[UC_OUTCOMES];
     enum uc_status status, worst = UC_OK;
 
@@ -47,10 +66,13 @@ static enum uc_status read_rows(struct uc_profile *profile, int64_t env,
         }
         free(rows);
         rows = NULL;
+        status = read_searches(profile, env, &problems[i], error);
     }
     free(problems);
     if (status == UC_OK)
         status = uc_profile_outcomes(profile, env, outcomes, error);
+    if (status == UC_OK)
+        status = uc_profile_kernels(profile, env, &kernels, error);
     return status == UC_OK ? worst : status;
 }
 
@@ -131,6 +153,7 @@ static void make_profile(const char *path)
     for (int p = 0; p < 6; p++) {
         struct uc_problem problem =
             sample_problem((enum uc_operation)(p % 3), 100 + p);
+        struct uc_search search = { UC_API_GRAPH, 1, false, 9, 3, 0, 77 };
         struct uc_measurement rows[24];
 
         for (int i = 0; i < 24; i++) {
@@ -140,7 +163,13 @@ static void make_profile(const char *path)
                 strcpy(rows[i].reason, "CUDNN_STATUS_EXECUTION_FAILED");
             }
         }
+        rows[0].kernel = (struct uc_kernel){ .api = UC_API_GRAPH,
+                                             .engine = 67,
+                                             .knob_count = 1,
+                                             .knobs = { { 2, 4 } } };
         assert_done(uc_profile_store_all(profile, id, &problem, rows, 24, err));
+        assert_done(
+            uc_profile_store_search(profile, id, &problem, &search, err));
     }
     uc_profile_close(profile);
 }
@@ -302,7 +331,17 @@ static void profiles_with_wrong_values_are_refused(void **state)
         "UPDATE measurement SET kernel = 99 WHERE kernel = 1",
         "UPDATE measurement SET outcome = 99",
         "UPDATE measurement SET reason = 99",
+        "UPDATE measurement SET build_ns = -1",
         "UPDATE kernel SET text = 'algo9/tf32' WHERE id = 1",
+        "UPDATE kernel SET text = 'eng67 k27=8 k2=4' WHERE id = 1",
+        "UPDATE search SET api = 'other'",
+        "UPDATE search SET micro_batch = 0",
+        "UPDATE search SET accumulate = 2",
+        "UPDATE search SET found = -1",
+        "UPDATE search SET pruned = found + 1",
+        "UPDATE search SET left_out = 1 << 40",
+        "UPDATE search SET searched_at = -1",
+        "DROP TABLE search",
         "UPDATE kernel SET text = '' WHERE id = 1",
         "UPDATE outcome SET text = 'fine' WHERE id = 1",
         "UPDATE problem SET text = 'forward' WHERE id = 1",
@@ -368,6 +407,11 @@ static void plans_with_wrong_values_are_refused(void **state)
         "UPDATE micro_batch SET accumulate = 0",
         "UPDATE micro_batch SET kernel = 'x/tf32'",
         "UPDATE micro_batch SET workspace_bytes = -1",
+        "UPDATE micro_batch SET kernel = 'eng67 k2=4 k2=4'",
+        "UPDATE micro_batch SET kernel = 'eng' || printf('%.*c', 260, '1')",
+        "UPDATE micro_batch SET notes = -1",
+        "UPDATE micro_batch SET notes = 1 << 40",
+        "UPDATE micro_batch SET build_ns = -1",
         "UPDATE micro_batch SET time_ns = 0",
         "DROP TABLE micro_batch",
     };

@@ -145,7 +145,7 @@ __attribute__((unused)) static struct uc_measurement sample_measurement(
 {
     struct uc_measurement m = {
         .micro_batch = micro_batch,
-        .kernel = { UC_API_LEGACY, algorithm, UC_MATH_TF32 },
+        .kernel = { .algorithm = algorithm, .math = UC_MATH_TF32 },
         .outcome = UC_MEASURED,
         .notes = UC_NOTE_TENSOR_CORE,
         .workspace_bytes = micro_batch * 1048576 + algorithm,
@@ -180,6 +180,7 @@ __attribute__((unused)) static void assert_measurement_equal(
     assert_int_equal(a->samples, b->samples);
     assert_memory_equal(a->sample_ns, b->sample_ns, sizeof a->sample_ns);
     assert_int_equal(a->measured_at, b->measured_at);
+    assert_int_equal(a->build_ns, b->build_ns);
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "tests/gpu_plan.h"
 
+#include "runtime/engines.h"
 #include "runtime/runner.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 /** Whether the kernel has a workspace and runs at this size. */
 static bool runs(struct gpu_fixture *f, const struct uc_kernel *kernel,
-                 int64_t size, int64_t *bytes)
+                 int64_t size, bool accumulate, struct uc_plan_piece *piece)
 {
     static const float one = 1, zero = 0;
     static const double wide_one = 1, wide_zero = 0;
@@ -18,60 +19,83 @@ static bool runs(struct gpu_fixture *f, const struct uc_kernel *kernel,
     struct uc_tensors t = { (void *)f->device[UC_X].data,
                             (void *)f->device[UC_W].data,
                             (void *)f->device[UC_Y].data };
+    const struct uc_scaling scaling = { 1, accumulate ? 1 : 0 };
+    const void *a = wide ? (const void *)&wide_one : &one;
+    const void *b = wide ? (const void *)&wide_zero : &zero;
     struct uc_runner *runner = NULL;
     struct uc_error err;
     size_t asked = 0;
     bool works;
 
-    assert_int_equal(
-        uc_runner_create(&gpu.cudnn, &f->problem, size, &runner, &err), UC_OK);
-    works = !uc_runner_workspace(runner, gpu.handle, kernel, &asked) &&
+    works = !uc_runner_create(&gpu.cudnn, gpu.handle, &f->problem, size, kernel,
+                              &scaling, &runner) &&
+            !uc_runner_workspace(runner, gpu.handle, &asked) &&
+            !uc_runner_build(runner) &&
             !uc_gpu_reserve(&gpu, &f->workspace, (int64_t)asked, &err) &&
-            !uc_runner_run(runner, gpu.handle, kernel,
-                           wide ? (const void *)&wide_one : &one, &t,
-                           wide ? (const void *)&wide_zero : &zero,
+            !uc_runner_run(runner, gpu.handle, a, &t, accumulate ? a : b,
                            (void *)f->workspace.data, asked);
     assert_int_equal(uc_gpu_wait(&gpu, &err), UC_OK);
+    if (works)
+        *piece = (struct uc_plan_piece){ .size = size,
+                                         .count = 1,
+                                         .accumulate = accumulate,
+                                         .kernel = *kernel,
+                                         .notes = uc_runner_notes(runner),
+                                         .workspace_bytes = (int64_t)asked,
+                                         .time_ns = 1000 };
     uc_runner_free(runner);
-    *bytes = (int64_t)asked;
     return works;
 }
 
-static void set_piece(struct uc_plan_piece *piece, struct gpu_fixture *f,
-                      bool last, int64_t size, bool accumulate)
+/** The first legacy kernel that works. */
+static void set_legacy(struct uc_plan_piece *piece, struct gpu_fixture *f,
+                       int64_t size, bool accumulate)
 {
     struct uc_kernel kernels[UC_LEGACY_KERNELS];
-    int count = (int)uc_legacy_kernels(&f->problem, kernels), found = -1;
-    int64_t bytes = 0;
+    size_t count = uc_legacy_kernels(&f->problem, kernels), i = 0;
 
-    for (int i = 0; i < count; i++) {
-        int k = last ? count - 1 - i : i;
-
-        if (runs(f, &kernels[k], size, &bytes)) {
-            found = k;
-            break;
-        }
-    }
-    assert_true(found >= 0);
-    *piece = (struct uc_plan_piece){ .size = size,
-                                     .count = 1,
-                                     .accumulate = accumulate,
-                                     .kernel = kernels[found],
-                                     .workspace_bytes = bytes,
-                                     .time_ns = 1000 };
+    while (i < count && !runs(f, &kernels[i], size, accumulate, piece))
+        i++;
+    assert_true(i < count);
 }
 
-/** 5 = 3 + 2, by the first and by the last algorithm that works. */
+/** The heuristics' first engine that works and keeps the arithmetic. */
+static bool set_graph(struct uc_plan_piece *piece, struct gpu_fixture *f,
+                      int64_t size, bool accumulate)
+{
+    const unsigned weaker = UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
+    const struct uc_graph_place place = { .handle = gpu.handle };
+    struct uc_engine_candidate *list = NULL;
+    struct uc_engines *engines = NULL;
+    size_t count = 0;
+    bool found = false;
+
+    assert_int_equal(uc_engines_open(&gpu.cudnn, &place, &f->problem, GPU_BATCH,
+                                     accumulate, false, &engines),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(uc_engines_at(engines, size, &list, &count),
+                     CUDNN_STATUS_SUCCESS);
+    uc_engines_close(engines);
+    for (size_t i = 0; i < count && !found; i++)
+        found = !(list[i].notes & weaker) &&
+                uc_notes_keep_math(list[i].notes, &f->problem) &&
+                runs(f, &list[i].kernel, size, accumulate, piece);
+    free(list);
+    return found;
+}
+
+/** 5 = 3 + 2, by an algorithm and, where there is one, by an engine. */
 static void plan_operation(struct uc_plan_operation *op,
                            const struct uc_problem *problem)
 {
+    bool sums = problem->operation == UC_BACKWARD_FILTER;
     struct uc_plan_piece *p = calloc(2, sizeof *p);
     struct gpu_fixture f;
 
     gpu_fixture_open(&f, problem);
-    set_piece(&p[0], &f, false, GPU_FIRST_PIECE, false);
-    set_piece(&p[1], &f, true, GPU_BATCH - GPU_FIRST_PIECE,
-              problem->operation == UC_BACKWARD_FILTER);
+    set_legacy(&p[0], &f, GPU_FIRST_PIECE, false);
+    if (!set_graph(&p[1], &f, GPU_BATCH - GPU_FIRST_PIECE, sums))
+        set_legacy(&p[1], &f, GPU_BATCH - GPU_FIRST_PIECE, sums);
     gpu_fixture_close(&f);
     snprintf(op->layer, sizeof op->layer, "layer");
     op->batch = GPU_BATCH;

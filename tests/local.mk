@@ -83,11 +83,13 @@ cli_tests += \
 
 # db: profiles and plans
 EXTRA_DIST += tests/db_support.h tests/plan_support.h
+EXTRA_DIST += tests/plan_1.sql tests/profile_1.sql
 test_tools += tests/db_make
 unit_tests += \
 	tests/db_concurrent \
 	tests/db_hostile \
 	tests/db_size \
+	tests/db_versions \
 	tests/plan_store \
 	tests/profile_manual \
 	tests/profile_store \
@@ -125,6 +127,7 @@ test_tools += tests/profile_make
 cli_tests += \
 	tests/cli_plan.sh
 unit_tests += \
+	tests/candidates_filter \
 	tests/desirable_build \
 	tests/plan_build \
 	tests/wd_glpk_error \
@@ -159,6 +162,7 @@ unit_tests += \
 	tests/stats_summary
 tests_stats_summary_SOURCES = tests/stats_summary.c $(stats_test_sources)
 stats_test_sources = \
+	runtime/ready.c runtime/ready.h \
 	runtime/settings.c runtime/settings.h \
 	runtime/stats.c runtime/stats.h \
 	runtime/table.c runtime/table.h
@@ -206,6 +210,15 @@ tests_api_plan_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_api_plan_LDADD = $(api_ldadd)
 tests_api_plan_LDFLAGS = $(api_ldflags)
 EXTRA_tests_api_plan_DEPENDENCIES = libucudnn.la
+endif
+
+# the real cuDNN, for a GPU that is only described
+EXTRA_DIST += tests/h200-deviceprop.json
+if HAVE_CUDNN
+unit_tests += tests/engines_search
+tests_engines_search_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_engines_search_LDADD = $(runtime_library) libuc-common.a \
+	$(CMOCKA_LIBS) -ldl
 endif
 
 # on a GPU

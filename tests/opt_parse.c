@@ -13,7 +13,7 @@ struct args {
     double budget_s;
     double gain;
     int math, dtype, layout;
-    unsigned allow;
+    unsigned allow, apis;
     struct uc_policy policy;
 };
 
@@ -28,6 +28,7 @@ static const struct opt_spec opts[] = {
     { "dtype", 0, OPT_DTYPE, offsetof(struct args, dtype), "TYPE", "d" },
     { "layout", 0, OPT_LAYOUT, offsetof(struct args, layout), "LAYOUT", "l" },
     { "allow", 0, OPT_ALLOW, offsetof(struct args, allow), "WHAT", "a" },
+    { "api", 0, OPT_API, offsetof(struct args, apis), "API", "a" },
     { "policy", 0, OPT_POLICY, offsetof(struct args, policy), "POLICY", "p" },
     { .type = OPT_END },
 };
@@ -203,6 +204,9 @@ static const struct {
     { "--layout strided", "--layout: \"strided\" is none of nchw, nhwc" },
     { "--allow all", "--allow: \"all\" is none of down-convert, "
                      "reduced-precision" },
+    { "--api all", "--api: \"all\" is none of legacy, graph, both" },
+    { "--api=legacy,graph", "--api: \"legacy,graph\" is none of legacy, "
+                            "graph, both" },
 };
 
 static void mistakes_are_named(void **state)
@@ -348,6 +352,19 @@ static void allowances_add_up(void **state)
                      UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION);
 }
 
+static void the_last_api_counts(void **state)
+{
+    struct line line;
+
+    (void)state;
+    assert_int_equal(parse(&line, "--api legacy"), UC_OK);
+    assert_int_equal(line.args.apis, 1u << UC_API_LEGACY);
+    assert_int_equal(parse(&line, "--api legacy --api graph"), UC_OK);
+    assert_int_equal(line.args.apis, 1u << UC_API_GRAPH);
+    assert_int_equal(parse(&line, "--api both"), UC_OK);
+    assert_int_equal(line.args.apis, 1u << UC_API_LEGACY | 1u << UC_API_GRAPH);
+}
+
 static void policies_are_read(void **state)
 {
     struct line line;
@@ -397,6 +414,7 @@ int main(void)
         cmocka_unit_test(numbers_are_read_as_written),
         cmocka_unit_test(names_give_their_enumerators),
         cmocka_unit_test(allowances_add_up),
+        cmocka_unit_test(the_last_api_counts),
         cmocka_unit_test(policies_are_read),
         cmocka_unit_test(long_junk_stays_one_short_line),
     };

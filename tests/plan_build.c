@@ -461,6 +461,89 @@ static void operations_without_a_kernel_say_why(void **state)
                         "layer \"a\": forward: nothing was measured");
 }
 
+/** A graph kernel of no workspace, twice as fast as any other. */
+static void add_engine(struct fixture *f, const struct uc_problem *problem,
+                       bool searched)
+{
+    const struct uc_search search = { UC_API_GRAPH, 12, false, 1, 0, 0, 77 };
+    struct uc_measurement row = {
+        .micro_batch = 12,
+        .kernel = { .api = UC_API_GRAPH, .engine = 67 },
+        .outcome = UC_MEASURED,
+        .notes = UC_NOTE_RUNTIME_COMPILED,
+        .time_ns = 700,
+        .error = -1,
+        .calls = 1,
+        .build_ns = 350000000,
+    };
+
+    assert_done(
+        uc_profile_store(f->profile, f->environment.id, problem, &row, err));
+    if (searched)
+        assert_done(uc_profile_store_search(f->profile, f->environment.id,
+                                            problem, &search, err));
+}
+
+static void engines_are_planned_with_what_is_known_of_them(void **state)
+{
+    struct uc_planning_coverage coverage;
+    struct uc_planning *planning;
+    struct operation *operations;
+    struct uc_error error;
+    struct uc_plan plan;
+    struct fixture f;
+    size_t count;
+
+    (void)state;
+    start(&f, "undivided", NULL, NULL);
+    f.options.filter.apis = 1u << UC_API_GRAPH;
+    assert_int_equal(uc_planning_start(&f.network, f.profile, &f.environment,
+                                       &f.options, &planning, &error),
+                     UC_EMISSING);
+    assert_string_equal(error.text,
+                        "layer \"a\": forward: no graph engines measured; "
+                        "bench --api graph adds them");
+    operations = load(&f, &count);
+    for (size_t i = 0; i < count; i++)
+        add_engine(&f, &operations[i].problem, i > 0);
+
+    /* All but one problem were searched, which is no error with both. */
+    f.options.filter.apis = 0;
+    assert_done(uc_planning_start(&f.network, f.profile, &f.environment,
+                                  &f.options, &planning, err));
+    coverage = uc_planning_coverage(planning);
+    assert_int_equal(coverage.unsearched, 1);
+    assert_true(coverage.problems > 1 && coverage.problems <= count);
+    assert_done(uc_planning_reuse(planning, 0, &plan, err));
+    for (size_t i = 0; i < plan.operation_count; i++) {
+        const struct uc_plan_piece *piece = plan.operations[i].pieces;
+
+        assert_int_equal(piece->kernel.api, UC_API_GRAPH);
+        assert_int_equal(piece->kernel.engine, 67);
+        assert_int_equal(piece->notes, UC_NOTE_RUNTIME_COMPILED);
+        assert_int_equal(piece->build_ns, 350000000);
+    }
+    uc_plan_free(&plan);
+    uc_planning_free(planning);
+
+    f.options.filter.no_runtime_compiled = true;
+    assert_done(uc_planning_start(&f.network, f.profile, &f.environment,
+                                  &f.options, &planning, err));
+    assert_done(uc_planning_reuse(planning, 0, &plan, err));
+    for (size_t i = 0; i < plan.operation_count; i++) {
+        const struct uc_plan_piece *piece = plan.operations[i].pieces;
+
+        assert_int_equal(piece->kernel.api, UC_API_LEGACY);
+        assert_int_equal(piece->notes,
+                         uc_legacy_notes(&piece->kernel,
+                                         plan.operations[i].problem.operation));
+    }
+    uc_plan_free(&plan);
+    uc_planning_free(planning);
+    unload(operations, count);
+    stop(&f);
+}
+
 /** Algorithm 0, whole: 1000 ns in 900 bytes; in halves: what is asked. */
 static bool two_ways(const struct uc_problem *problem,
                      struct uc_measurement *row, void *context)
@@ -547,6 +630,7 @@ int main(void)
         cmocka_unit_test(division_is_the_fastest_within_every_total),
         cmocka_unit_test(what_does_not_fit_is_named),
         cmocka_unit_test(operations_without_a_kernel_say_why),
+        cmocka_unit_test(engines_are_planned_with_what_is_known_of_them),
         cmocka_unit_test(small_gains_leave_an_operation_undivided),
         cmocka_unit_test(pieces_can_be_capped),
     };

@@ -113,11 +113,13 @@ static void set_problem(const struct client_case *c,
 static int64_t workspace_of(const struct uc_problem *problem,
                             const struct uc_plan_piece *piece)
 {
+    const struct uc_scaling scaling = { 1, piece->accumulate ? 1 : 0 };
     struct uc_runner *runner = NULL;
     size_t bytes;
 
-    check(uc_runner_create(&cudnn, problem, piece->size, &runner, &error));
-    if (uc_runner_workspace(runner, handle, &piece->kernel, &bytes))
+    if (uc_runner_create(&cudnn, handle, problem, piece->size, &piece->kernel,
+                         &scaling, &runner) ||
+        uc_runner_workspace(runner, handle, &bytes))
         fail("a kernel of the split does not exist");
     uc_runner_free(runner);
     return (int64_t)bytes;
@@ -158,6 +160,7 @@ static void add_operation(struct uc_plan *plan, const struct client_case *c,
         piece->accumulate = operation == CLIENT_BACKWARD_FILTER && i > 0;
         piece->kernel.algorithm = pieces[i].algorithm;
         piece->kernel.math = op->problem.math;
+        piece->notes = uc_legacy_notes(&piece->kernel, op->problem.operation);
         piece->workspace_bytes = workspace_of(&op->problem, piece);
         piece->time_ns = 1000;
         op->time_ns += piece->count * piece->time_ns;

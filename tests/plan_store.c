@@ -3,6 +3,7 @@
 #include "tests/plan_support.h"
 
 #include <dirent.h>
+#include <limits.h>
 
 static const char *fresh(void)
 {
@@ -55,6 +56,30 @@ static void a_plan_comes_back_as_written(void **state)
     uc_plan_free(&plan);
 }
 
+/** The longest text of a kernel, and every note. */
+static void graph_kernels_come_back_as_written(void **state)
+{
+    const char *path = fresh();
+    struct uc_plan_piece *piece;
+    struct uc_plan plan;
+
+    (void)state;
+    sample_plan(&plan);
+    piece = &plan.operations[2].pieces[1];
+    piece->kernel = (struct uc_kernel){ .api = UC_API_GRAPH,
+                                        .engine = UC_ENGINES - 1,
+                                        .knob_count = UC_MAX_KNOBS };
+    for (int i = 0; i < UC_MAX_KNOBS; i++)
+        piece->kernel.knobs[i] =
+            (struct uc_knob){ UC_KNOB_TYPES - UC_MAX_KNOBS + i,
+                              (i % 2 ? 1 : -1) * (UC_KNOB_VALUES - 1) };
+    piece->notes = (1u << UC_NOTES) - 1;
+    piece->build_ns = 612345678;
+    assert_done(uc_plans_write(path, &plan, 1, err));
+    assert_plans(path, &plan, 1);
+    uc_plan_free(&plan);
+}
+
 static void totals_count_each_repeat(void **state)
 {
     struct uc_plan plan;
@@ -102,8 +127,10 @@ static void the_same_plan_is_replaced_and_others_are_kept(void **state)
             op->pieces[j].size *= 2;
         op = &plans[7].operations[i];
         op->problem.math = UC_MATH_FMA;
-        for (size_t j = 0; j < op->piece_count; j++)
+        for (size_t j = 0; j < op->piece_count; j++) {
             op->pieces[j].kernel.math = UC_MATH_FMA;
+            op->pieces[j].notes &= ~(unsigned)UC_NOTE_TENSOR_CORE;
+        }
     }
     for (int i = 0; i < 8; i++)
         assert_done(uc_plans_write(path, &plans[i], 1, err));
@@ -177,7 +204,7 @@ static void plans_that_cannot_be_followed_are_not_written(void **state)
     struct uc_plan plan;
 
     (void)state;
-    for (int i = 0; i < 17; i++) {
+    for (int i = 0; i < 22; i++) {
         struct uc_plan_operation *op;
 
         sample_plan(&plan);
@@ -215,6 +242,20 @@ static void plans_that_cannot_be_followed_are_not_written(void **state)
         else if (i == 15)
             op[2].pieces[0].size = 64, op[2].pieces[0].count = 2,
             op[2].time_ns += 300000;
+        else if (i == 16)
+            op[0].pieces[0].notes = UINT_MAX;
+        else if (i == 20)
+            op[0].pieces[0].build_ns = -1;
+        else if (i == 17)
+            op[0].pieces[0].kernel = (struct uc_kernel){
+                .api = UC_API_GRAPH,
+                .engine = UC_ENGINES,
+            };
+        else if (i == 18) /* a legacy kernel's notes are known */
+            op[0].problem.math = UC_MATH_FMA, op[0].pieces[0].notes = 0;
+        else if (i == 19)
+            op[0].problem.math = UC_MATH_FMA,
+            op[0].pieces[0].kernel.math = UC_MATH_FMA;
         else
             strcpy(plan.environment.versions.driver, "\xc0\xaf");
         assert_int_equal(uc_plans_write(path, &plan, 1, &error), UC_EINTERNAL);
@@ -381,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_comes_back_as_written),
+        cmocka_unit_test(graph_kernels_come_back_as_written),
         cmocka_unit_test(totals_count_each_repeat),
         cmocka_unit_test(the_same_plan_is_replaced_and_others_are_kept),
         cmocka_unit_test(several_plans_are_written_or_none),

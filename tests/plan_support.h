@@ -48,7 +48,9 @@ __attribute__((unused)) static void sample_plan(struct uc_plan *plan)
     op[0].pieces[0] =
         (struct uc_plan_piece){ .size = 64,
                                 .count = 4,
-                                .kernel = { UC_API_LEGACY, 6, UC_MATH_TF32 },
+                                .kernel = { .algorithm = 6,
+                                            .math = UC_MATH_TF32 },
+                                .notes = UC_NOTE_TENSOR_CORE | UC_NOTE_WINOGRAD,
                                 .workspace_bytes = 60000000,
                                 .time_ns = 100000 };
     op[0].workspace_bytes = 60000000;
@@ -58,23 +60,29 @@ __attribute__((unused)) static void sample_plan(struct uc_plan *plan)
     op[1].pieces[0] =
         (struct uc_plan_piece){ .size = 256,
                                 .count = 1,
-                                .kernel = { UC_API_LEGACY, 1, UC_MATH_TF32 },
+                                .kernel = { .algorithm = 1,
+                                            .math = UC_MATH_TF32 },
+                                .notes = UC_NOTE_TENSOR_CORE,
                                 .time_ns = 500000 };
     op[1].time_ns = 500000;
     op[1].undivided_ns = 500000;
     op[1].unlimited_ns = 450000;
     op[2].repeat = 2;
-    op[2].pieces[0] =
-        (struct uc_plan_piece){ .size = 128,
-                                .count = 1,
-                                .kernel = { UC_API_LEGACY, 3, UC_MATH_TF32 },
-                                .workspace_bytes = 1024,
-                                .time_ns = 300000 };
+    op[2].pieces[0] = (struct uc_plan_piece){
+        .size = 128,
+        .count = 1,
+        .kernel = { .algorithm = 3, .math = UC_MATH_TF32 },
+        .notes = UC_NOTE_TENSOR_CORE | UC_NOTE_NONDETERMINISTIC,
+        .workspace_bytes = 1024,
+        .time_ns = 300000
+    };
     op[2].pieces[1] =
         (struct uc_plan_piece){ .size = 128,
                                 .count = 1,
                                 .accumulate = true,
-                                .kernel = { UC_API_LEGACY, 1, UC_MATH_TF32 },
+                                .kernel = { .algorithm = 1,
+                                            .math = UC_MATH_TF32 },
+                                .notes = UC_NOTE_TENSOR_CORE,
                                 .workspace_bytes = 2048,
                                 .time_ns = 350000 };
     op[2].workspace_bytes = 2048;
@@ -115,6 +123,8 @@ __attribute__((unused)) static void assert_plan_equal(const struct uc_plan *a,
             assert_int_equal(x->count, y->count);
             assert_int_equal(x->accumulate, y->accumulate);
             assert_true(uc_kernel_equal(&x->kernel, &y->kernel));
+            assert_int_equal(x->notes, y->notes);
+            assert_int_equal(x->build_ns, y->build_ns);
             assert_int_equal(x->workspace_bytes, y->workspace_bytes);
             assert_int_equal(x->time_ns, y->time_ns);
         }

@@ -2,6 +2,7 @@
 
 #include "tests/db_support.h"
 
+#include <limits.h>
 #include <math.h>
 
 static const char *fresh(void)
@@ -307,6 +308,159 @@ static void errors_that_are_no_number_read_as_unknown(void **state)
     uc_profile_close(profile);
 }
 
+static struct uc_measurement graph_measurement(int64_t micro_batch, int engine,
+                                               int knob)
+{
+    struct uc_measurement m = sample_measurement(micro_batch, 0);
+
+    m.kernel = (struct uc_kernel){ .api = UC_API_GRAPH,
+                                   .engine = engine,
+                                   .knob_count = knob < 0 ? 0 : 1,
+                                   .knobs = { { knob < 0 ? 0 : knob,
+                                                knob < 0 ? 0 : -1 } } };
+    m.notes = UC_NOTE_RUNTIME_COMPILED | UC_NOTE_TENSOR_CORE;
+    m.build_ns = 310000000;
+    return m;
+}
+
+/** Stored in this order, they come back as 3, 2, 1, 0. */
+static void graph_rows_follow_the_legacy_ones(void **state)
+{
+    const char *path = fresh();
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+    struct uc_measurement stored[] = { graph_measurement(8, 100, -1),
+                                       graph_measurement(8, 9, 12),
+                                       graph_measurement(8, 9, 2),
+                                       sample_measurement(8, 7) };
+    struct uc_measurement *rows = NULL, bad = graph_measurement(8, 1, 1);
+    struct uc_error error = { 0 };
+    struct uc_profile *profile;
+    size_t count;
+    int64_t env;
+
+    (void)state;
+    profile = open_profile(path, UC_PROFILE_WRITE, &env);
+    for (int i = 0; i < 4; i++)
+        assert_done(uc_profile_store(profile, env, &problem, &stored[i], err));
+    bad.kernel.math = UC_MATH_TF32;
+    assert_int_equal(uc_profile_store(profile, env, &problem, &bad, &error),
+                     UC_EINTERNAL);
+    assert_says(&error, "a graph kernel has no algorithm");
+    assert_done(uc_profile_load(profile, env, &problem, &rows, &count, err));
+    assert_int_equal(count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_measurement_equal(&rows[i], &stored[3 - i]);
+    free(rows);
+    uc_profile_close(profile);
+}
+
+static void assert_search_equal(const struct uc_search *a,
+                                const struct uc_search *b)
+{
+    assert_int_equal(a->api, b->api);
+    assert_int_equal(a->micro_batch, b->micro_batch);
+    assert_int_equal(a->accumulate, b->accumulate);
+    assert_int_equal(a->found, b->found);
+    assert_int_equal(a->pruned, b->pruned);
+    assert_int_equal(a->left_out, b->left_out);
+    assert_int_equal(a->searched_at, b->searched_at);
+}
+
+static void searches_come_back_in_order(void **state)
+{
+    static const struct uc_search sorted[] = {
+        { UC_API_LEGACY, 64, false, 8, 0, 0, 1764460800 },
+        { UC_API_GRAPH, 8, false, 30, 30, UC_NOTE_DOWN_CONVERT, 1764460801 },
+        { UC_API_GRAPH, 8, true, 0, 0, 0, 0 },
+        { UC_API_GRAPH, 64, false, INT64_MAX, 5, INT_MAX, 253402300799 },
+    };
+    const char *path = fresh();
+    struct uc_problem problem = sample_problem(UC_BACKWARD_FILTER, 192);
+    struct uc_problem other = sample_problem(UC_BACKWARD_FILTER, 193);
+    struct uc_environment elsewhere = sample_environment();
+    struct uc_search *list = NULL, again = sorted[3];
+    struct uc_profile *profile;
+    size_t count;
+    int64_t env, env2;
+
+    (void)state;
+    profile = open_profile(path, UC_PROFILE_WRITE, &env);
+    elsewhere.versions.cudnn++;
+    assert_done(uc_profile_add_environment(profile, &elsewhere, &env2, err));
+    again.found = 1;
+    again.pruned = 1;
+    assert_done(uc_profile_store_search(profile, env, &problem, &again, err));
+    for (int i = 3; i >= 0; i--)
+        assert_done(
+            uc_profile_store_search(profile, env, &problem, &sorted[i], err));
+    assert_done(uc_profile_store_search(profile, env2, &problem, &again, err));
+    uc_profile_close(profile);
+
+    profile = open_profile(path, UC_PROFILE_READ, &env);
+    assert_done(
+        uc_profile_load_searches(profile, env, &problem, &list, &count, err));
+    assert_int_equal(count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_search_equal(&list[i], &sorted[i]);
+    free(list);
+    assert_done(
+        uc_profile_load_searches(profile, env2, &problem, &list, &count, err));
+    assert_int_equal(count, 1);
+    assert_search_equal(&list[0], &again);
+    free(list);
+    assert_done(
+        uc_profile_load_searches(profile, env, &other, &list, &count, err));
+    assert_int_equal(count, 0);
+    assert_null(list);
+    uc_profile_close(profile);
+}
+
+static void searches_out_of_range_are_refused(void **state)
+{
+    const struct uc_search good = { UC_API_GRAPH, 8, false, 2, 1, 0, 1 };
+    const char *path = fresh();
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+    struct uc_search bad[9], *list = NULL;
+    struct uc_error error = { 0 };
+    struct uc_profile *profile;
+    size_t count;
+    int64_t env;
+
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        bad[i] = good;
+    bad[0].api = UC_APIS;
+    bad[1].micro_batch = 0;
+    bad[2].micro_batch = INT64_C(1) << 31;
+    bad[3].found = -1;
+    bad[4].pruned = -1;
+    bad[5].pruned = 3;
+    bad[6].left_out = UINT_MAX;
+    bad[7].searched_at = -1;
+    bad[8].searched_at = 253402300800;
+    profile = open_profile(path, UC_PROFILE_WRITE, &env);
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(
+            uc_profile_store_search(profile, env, &problem, &bad[i], &error),
+            UC_EINTERNAL);
+        assert_says(&error, "cannot store a search: ");
+    }
+    assert_int_equal(
+        uc_profile_store_search(profile, 77, &problem, &good, &error),
+        UC_EFILE);
+    assert_says(&error, "FOREIGN KEY");
+    assert_done(
+        uc_profile_load_searches(profile, env, &problem, &list, &count, err));
+    assert_int_equal(count, 0);
+    uc_profile_close(profile);
+    profile = open_profile(path, UC_PROFILE_READ, &env);
+    assert_int_equal(
+        uc_profile_store_search(profile, env, &problem, &good, &error),
+        UC_EINTERNAL);
+    assert_says(&error, "opened for reading");
+    uc_profile_close(profile);
+}
+
 static void closing_nothing_is_fine(void **state)
 {
     (void)state;
@@ -323,6 +477,9 @@ int main(void)
         cmocka_unit_test(environments_and_problems_are_apart),
         cmocka_unit_test(refuses_values_out_of_range),
         cmocka_unit_test(errors_that_are_no_number_read_as_unknown),
+        cmocka_unit_test(graph_rows_follow_the_legacy_ones),
+        cmocka_unit_test(searches_come_back_in_order),
+        cmocka_unit_test(searches_out_of_range_are_refused),
         cmocka_unit_test(closing_nothing_is_fine),
     };
 

@@ -46,7 +46,7 @@ static const char wr_table[] =
     "undivided  not every operation fits the same limit\n"
     "unlimited  2.00 ms undivided with any workspace: 0.91x\n"
     "\n"
-    "layer  operation        repeat  split  algorithm                workspace"
+    "layer  operation        repeat  split  kernel                   workspace"
     "     time  undivided   gain\n"
     "conv2  forward               1  4x64   winograd/tf32             57.2 MiB"
     "   400 us    1.00 ms  2.50x\n"
@@ -97,7 +97,7 @@ static void csv_quotes_what_needs_it(void **state)
     assert_string_equal(
         text,
         "network,device,mode,limit_bytes,layer,operation,repeat,batch,problem,"
-        "split,algorithm,workspace_bytes,time_ns,undivided_ns,unlimited_ns\r\n"
+        "split,kernel,workspace_bytes,time_ns,undivided_ns,unlimited_ns\r\n"
         "alexnet,NVIDIA H200,wr,67108864,\"a,\"\"b\"\"\",forward,1,256,"
         "forward:fp32:tf32:nchw:c64:k192:i27x27:f5x5:p2x2,4x64,winograd/tf32,"
         "60000000,400000,1000000,350000\r\n"
@@ -198,9 +198,115 @@ static void json_has_every_field_in_order(void **state)
     assert_int_equal(integer(value, "count"), 1);
     assert_true(json_is_true(json_object_get(value, "accumulate")));
     assert_string_equal(string(value, "kernel"), "algo1/tf32");
+    assert_int_equal(integer(value, "build_ns"), 0);
+    value = json_object_get(value, "notes");
+    assert_int_equal(json_array_size(value), 1);
+    assert_string_equal(json_string_value(json_array_get(value, 0)),
+                        "tensor-core");
+    value = json_array_get(pieces, 1);
     assert_int_equal(integer(value, "workspace_bytes"), 2048);
     assert_int_equal(integer(value, "time_ns"), 350000);
     json_decref(root);
+    free(text);
+    uc_plan_free(&plan);
+}
+
+/**
+ * Two engines of conv2 forward, at 1 x 64 and 3 x 64; the second of them also
+ * in conv3 backward-filter, where it is another kernel.
+ */
+static void engine_plan(struct uc_plan *plan)
+{
+    static const struct uc_kernel first = { .api = UC_API_GRAPH,
+                                            .engine = 67,
+                                            .knob_count = 2,
+                                            .knobs = { { 2, 4 }, { 27, 8 } } };
+    static const struct uc_kernel second = { .api = UC_API_GRAPH,
+                                             .engine = 70 };
+    struct uc_plan_operation *op;
+
+    sample_plan(plan);
+    op = plan->operations;
+    op[0].pieces[1] = op[0].pieces[0];
+    op[0].piece_count = 2;
+    op[0].pieces[0].count = 1;
+    op[0].pieces[1].count = 3;
+    op[0].pieces[0].kernel = first;
+    op[0].pieces[0].notes = UC_NOTE_TENSOR_CORE;
+    op[0].pieces[0].build_ns = 1000000;
+    op[0].pieces[1].kernel = second;
+    op[0].pieces[1].notes = UC_NOTE_TENSOR_CORE | UC_NOTE_RUNTIME_COMPILED;
+    op[0].pieces[1].build_ns = 400000000;
+    op[2].pieces[1].kernel = second;
+    op[2].pieces[1].notes = UC_NOTE_RUNTIME_COMPILED;
+    op[2].pieces[1].build_ns = 300000000;
+    assert_done(uc_plan_check(plan, err));
+}
+
+static void engines_are_listed_with_their_notes(void **state)
+{
+    static const char tail[] =
+        "layer  operation        repeat  split  kernel          "
+        "          workspace     time  undivided   gain\n"
+        "conv2  forward               1  4x64   eng67 k2=4 k27=8"
+        " + eng70   57.2 MiB   400 us    1.00 ms  2.50x\n"
+        "conv2  backward-data         1  256    algo1/tf32      "
+        "                0 B   500 us     500 us  1.00x\n"
+        "conv3  backward-filter       2  2x128  algo3/tf32 + eng"
+        "70            2 KiB   650 us          -      -\n"
+        "total                                                  "
+        "           57.2 MiB  2.20 ms          -      -\n"
+        "\n"
+        "kernel            operation        notes\n"
+        "eng67 k2=4 k27=8  forward          tensor-core\n"
+        "eng70             forward          tensor-core, runtime-compiled\n"
+        "eng70             backward-filter  runtime-compiled\n";
+    struct uc_plan plan;
+    char *text, *found;
+    json_t *root, *value;
+
+    (void)state;
+    engine_plan(&plan);
+    text = printed(table, &plan, 1);
+    found = strstr(text, "layer ");
+    assert_non_null(found);
+    assert_string_equal(found, tail);
+    /* 0.4 s and 0.3 s */
+    assert_non_null(
+        strstr(text, "compiled   2 kernels at run time, once, in 700 ms\n"));
+    free(text);
+
+    text = printed(uc_report_plans_csv, &plan, 1);
+    assert_non_null(strstr(text, ",4x64,eng67 k2=4 k27=8 + eng70,"));
+    free(text);
+
+    text = printed(uc_report_plans_json, &plan, 1);
+    root = json_loads(text, 0, NULL);
+    value = json_array_get(json_object_get(root, "operations"), 0);
+    value = json_array_get(json_object_get(value, "micro_batches"), 1);
+    assert_string_equal(string(value, "kernel"), "eng70");
+    assert_int_equal(integer(value, "build_ns"), 400000000);
+    value = json_object_get(value, "notes");
+    assert_int_equal(json_array_size(value), 2);
+    assert_string_equal(json_string_value(json_array_get(value, 0)),
+                        "tensor-core");
+    assert_string_equal(json_string_value(json_array_get(value, 1)),
+                        "runtime-compiled");
+    json_decref(root);
+    free(text);
+
+    /* One problem in two layers is built once. */
+    strcpy(plan.operations[1].layer, "conv2b");
+    plan.operations[1].problem = plan.operations[0].problem;
+    free(plan.operations[1].pieces);
+    plan.operations[1].pieces = calloc(2, sizeof *plan.operations[1].pieces);
+    assert_non_null(plan.operations[1].pieces);
+    memcpy(plan.operations[1].pieces, plan.operations[0].pieces,
+           2 * sizeof *plan.operations[1].pieces);
+    plan.operations[1].piece_count = 2;
+    text = printed(table, &plan, 1);
+    assert_non_null(
+        strstr(text, "compiled   2 kernels at run time, once, in 700 ms\n"));
     free(text);
     uc_plan_free(&plan);
 }
@@ -269,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_table_shows_splits_and_totals),
         cmocka_unit_test(csv_quotes_what_needs_it),
         cmocka_unit_test(json_has_every_field_in_order),
+        cmocka_unit_test(engines_are_listed_with_their_notes),
         cmocka_unit_test(several_plans_are_an_array),
         cmocka_unit_test(write_errors_stay_in_the_file),
         cmocka_unit_test(the_locale_changes_nothing),

@@ -60,7 +60,7 @@ static void a_table_sums_up_each_environment(void **state)
               "dates         2025-11-30 00:00:00 to 2025-11-30 01:00:00 UTC\n"
               "problems      2: 1 forward, 0 backward-data, 1 backward-filter; "
               "2 tf32\n"
-              "measurements  3\n"
+              "measurements  3: 3 legacy, 0 graph\n"
               "  measured  2\n"
               "  crashed   1\n"
               "\n"
@@ -68,7 +68,58 @@ static void a_table_sums_up_each_environment(void **state)
               "multiprocessors, 139.7 GiB)\n"
               "versions      cuDNN 9.19.0, CUDA 13.0\n"
               "problems      0: 0 forward, 0 backward-data, 0 backward-filter\n"
-              "measurements  0\n");
+              "measurements  0: 0 legacy, 0 graph\n");
+    free(text);
+    uc_profile_close(profile);
+}
+
+/** Two graph kernels, built in 100 and 400 ms, and one that was not built. */
+static struct uc_profile *graph_profile(void)
+{
+    static const int64_t build_ns[] = { 100000000, 400000000, 0 };
+    struct uc_profile *profile = sample_profile();
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+    struct uc_measurement m = sample_measurement(64, 0);
+
+    for (int i = 0; i < 3; i++) {
+        m.kernel = (struct uc_kernel){ .api = UC_API_GRAPH, .engine = i };
+        m.notes = UC_NOTE_RUNTIME_COMPILED;
+        m.build_ns = build_ns[i];
+        assert_done(uc_profile_store(profile, 1, &problem, &m, err));
+    }
+    m.kernel.engine = 3;
+    m.notes = UC_NOTE_TENSOR_CORE;
+    m.build_ns = 1000;
+    assert_done(uc_profile_store(profile, 1, &problem, &m, err));
+    return profile;
+}
+
+static void kernels_are_counted_by_their_api(void **state)
+{
+    struct uc_profile *profile = graph_profile();
+    char *text = printed(uc_report_profile_table, profile);
+    json_t *root, *one;
+
+    (void)state;
+    assert_non_null(strstr(
+        text, "measurements  7: 3 legacy, 4 graph\n"
+              "compiled      2 at run time, in 250 ms on average, 400 ms at "
+              "most\n"));
+    free(text);
+    text = printed(uc_report_profile_json, profile);
+    root = json_loads(text, 0, NULL);
+    one = json_array_get(json_object_get(root, "environments"), 0);
+    one = json_object_get(one, "kernels");
+    assert_int_equal(json_integer_value(json_object_get(one, "legacy")), 3);
+    assert_int_equal(json_integer_value(json_object_get(one, "graph")), 4);
+    assert_int_equal(json_integer_value(json_object_get(one, "compiled")), 2);
+    assert_int_equal(
+        json_integer_value(json_object_get(one, "compiled_mean_ns")),
+        250000000);
+    assert_int_equal(
+        json_integer_value(json_object_get(one, "compiled_most_ns")),
+        400000000);
+    json_decref(root);
     free(text);
     uc_profile_close(profile);
 }
@@ -155,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_sums_up_each_environment),
+        cmocka_unit_test(kernels_are_counted_by_their_api),
         cmocka_unit_test(json_has_outcomes_and_problems),
         cmocka_unit_test(a_damaged_profile_prints_nothing),
         cmocka_unit_test(a_new_profile_says_so),

@@ -8,15 +8,20 @@
 
 /* ---------------------------------------------------------- migrations */
 
-static const char first[] =
-    "PRAGMA application_id = 4711; PRAGMA user_version = 1;"
-    "CREATE TABLE a (x INTEGER NOT NULL) STRICT; INSERT INTO a VALUES (1);";
-static const char second[] =
-    "PRAGMA user_version = 2; ALTER TABLE a ADD COLUMN y INTEGER;";
+#define ID "PRAGMA application_id = 4711;"
+#define FIRST \
+    "CREATE TABLE a (x INTEGER NOT NULL) STRICT; INSERT INTO a VALUES (1);"
+#define SECOND "ALTER TABLE a ADD COLUMN y INTEGER;"
+#define THIRD "UPDATE a SET y = x + 41;"
+static const char second[] = "PRAGMA user_version = 2;" SECOND;
+/* Each begins with the newest schema, of which new files are made. */
+static const char *const one[] = { ID "PRAGMA user_version = 1;" FIRST };
+static const char *const two[] = { ID "PRAGMA user_version = 2;" FIRST SECOND,
+                                   second };
 static const char *const three[] = {
-    first,
+    ID "PRAGMA user_version = 3;" FIRST SECOND THIRD,
     second,
-    "PRAGMA user_version = 3; UPDATE a SET y = x + 41;",
+    "PRAGMA user_version = 3;" THIRD,
 };
 /* The third step changes the table before it fails. */
 static const char fails[] = "PRAGMA user_version = 3; UPDATE a SET x = 99;"
@@ -27,8 +32,13 @@ static const char *const queries[] = { "SELECT x FROM a", "SELECT y FROM a" };
 
 static struct uc_sql_format format(const char *const *migrations, int version)
 {
-    return (
-        struct uc_sql_format){ 4711, "test", migrations, version, queries, 2 };
+    return (struct uc_sql_format){ .application_id = 4711,
+                                   .name = "test",
+                                   .migrations = migrations,
+                                   .version = version,
+                                   .least_read = version,
+                                   .statements = queries,
+                                   .statement_count = 2 };
 }
 
 static int64_t value(struct uc_sql *sql, int statement)
@@ -48,8 +58,8 @@ static int64_t value(struct uc_sql *sql, int statement)
 
 static void old_schemas_are_migrated_unless_only_read(void **state)
 {
-    struct uc_sql_format one = format(three, 1), all = format(three, 3);
-    struct uc_sql_format bad = format(failing, 3);
+    struct uc_sql_format old = format(one, 1), all = format(three, 3);
+    struct uc_sql_format bad = format(failing, 3), lenient = format(three, 3);
     const char *path = in_folder("migrate");
     struct uc_error error = { 0 };
     struct uc_sql *sql = NULL;
@@ -57,14 +67,20 @@ static void old_schemas_are_migrated_unless_only_read(void **state)
     size_t size;
 
     (void)state;
-    assert_done(uc_sql_open(&one, path, UC_SQL_WRITE, &sql, err));
+    assert_done(uc_sql_open(&old, path, UC_SQL_WRITE, &sql, err));
     assert_int_equal(value(sql, 0), 1);
     uc_sql_close(sql);
     assert_int_equal(uc_sql_open(&all, path, UC_SQL_READ, &sql, &error),
                      UC_EFILE);
     assert_says(&error, "schema version 1 is older than 3");
     bytes = read_file(path, &size);
+    lenient.least_read = 1;
+    assert_done(uc_sql_open(&lenient, path, UC_SQL_READ, &sql, err));
+    assert_int_equal(sql->version, 1);
+    assert_int_equal(value(sql, 0), 1);
+    uc_sql_close(sql);
     assert_done(uc_sql_open(&all, path, UC_SQL_READ_OLD, &sql, err));
+    assert_int_equal(sql->version, 3);
     assert_int_equal(value(sql, 1), 42);
     uc_sql_close(sql);
     assert_int_equal(uc_sql_open(&bad, path, UC_SQL_READ_OLD, &sql, &error),
@@ -80,7 +96,7 @@ static void old_schemas_are_migrated_unless_only_read(void **state)
     uc_sql_close(sql);
     for (int mode = UC_SQL_READ; mode <= UC_SQL_PRIVATE; mode++) {
         assert_int_equal(
-            uc_sql_open(&one, path, (enum uc_sql_mode)mode, &sql, &error),
+            uc_sql_open(&old, path, (enum uc_sql_mode)mode, &sql, &error),
             UC_EFILE);
         assert_says(&error, "schema version 3 is newer than 1");
     }
@@ -93,14 +109,14 @@ static void old_schemas_are_migrated_unless_only_read(void **state)
 
 static void a_migration_that_fails_changes_nothing(void **state)
 {
-    struct uc_sql_format two = format(three, 2), bad = format(failing, 3);
+    struct uc_sql_format old = format(two, 2), bad = format(failing, 3);
     struct uc_sql_format wrong = format(forgetful, 3);
     const char *path = in_folder("migrate");
     struct uc_error error = { 0 };
     struct uc_sql *sql = NULL;
 
     (void)state;
-    assert_done(uc_sql_open(&two, path, UC_SQL_WRITE, &sql, err));
+    assert_done(uc_sql_open(&old, path, UC_SQL_WRITE, &sql, err));
     uc_sql_close(sql);
     sql = NULL;
     assert_int_equal(uc_sql_open(&bad, path, UC_SQL_WRITE, &sql, &error),
@@ -109,8 +125,8 @@ static void a_migration_that_fails_changes_nothing(void **state)
     assert_null(sql);
     assert_int_equal(uc_sql_open(&wrong, path, UC_SQL_WRITE, &sql, &error),
                      UC_EINTERNAL);
-    assert_says(&error, "schema migration 3 sets version 2");
-    assert_done(uc_sql_open(&two, path, UC_SQL_READ, &sql, err));
+    assert_says(&error, "schema migration to 3 sets version 2");
+    assert_done(uc_sql_open(&old, path, UC_SQL_READ, &sql, err));
     assert_int_equal(value(sql, 0), 1);
     uc_sql_close(sql);
     unlink(path);
@@ -332,8 +348,8 @@ static void other_databases_are_refused_by_their_header(void **state)
         { "CREATE TABLE t (x);", "another program's database" },
         { "PRAGMA application_id = 252006673; CREATE TABLE t (x);",
           "application id 252006673" },
-        { "PRAGMA application_id = 0x75635072; PRAGMA user_version = 2;",
-          "schema version 2 is newer" },
+        { "PRAGMA application_id = 0x75635072; PRAGMA user_version = 3;",
+          "schema version 3 is newer" },
         { "PRAGMA application_id = 0x75635072; PRAGMA user_version = -1;",
           "malformed: schema version -1" },
         { "PRAGMA application_id = 0x75635072;",
@@ -372,7 +388,7 @@ static void other_databases_are_refused_by_their_header(void **state)
 
 static void a_reader_waits_seconds_for_a_writer(void **state)
 {
-    struct uc_sql_format one = format(three, 1);
+    struct uc_sql_format first = format(one, 1);
     const char *path = in_folder("locked");
     struct uc_error error = { 0 };
     struct uc_sql *sql = NULL;
@@ -380,13 +396,13 @@ static void a_reader_waits_seconds_for_a_writer(void **state)
     time_t begin;
 
     (void)state;
-    assert_done(uc_sql_open(&one, path, UC_SQL_WRITE, &sql, err));
+    assert_done(uc_sql_open(&first, path, UC_SQL_WRITE, &sql, err));
     uc_sql_close(sql);
     assert_int_equal(sqlite3_open(path, &writer), SQLITE_OK);
     assert_int_equal(sqlite3_exec(writer, "BEGIN EXCLUSIVE", NULL, NULL, NULL),
                      SQLITE_OK);
     begin = time(NULL);
-    assert_int_equal(uc_sql_open(&one, path, UC_SQL_READ, &sql, &error),
+    assert_int_equal(uc_sql_open(&first, path, UC_SQL_READ, &sql, &error),
                      UC_EFILE);
     assert_says(&error, "database is locked");
     assert_true(time(NULL) - begin < 30);

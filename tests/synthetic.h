@@ -64,7 +64,7 @@ static struct uc_measurement synthetic_measurement(
         strcpy(row.reason, "execution failed");
         return row;
     }
-    row.notes = uc_legacy_notes(problem->operation, a);
+    row.notes = uc_legacy_notes(&work->kernel, problem->operation);
     row.time_ns =
         1500 + (int64_t)((double)size * image *
                          (1.0 / (1 + a) + 0.002 * (double)synthetic_number(

@@ -10,9 +10,22 @@ static int64_t volume(const int64_t extent[5])
     return extent[0] * extent[1] * extent[2] * extent[3] * extent[4];
 }
 
+static double rounded(double value, enum uc_rounding rounding)
+{
+    switch (rounding) {
+    case UC_ROUND_TF32:
+        return uc_number_round_tf32(value);
+    case UC_ROUND_BF16:
+        return uc_number_round(value, UC_NUMBER_BF16);
+    case UC_ROUND_NOTHING:
+        break;
+    }
+    return value;
+}
+
 /** A packed copy, or zeros for the output; NULL: no memory. */
 static double *gather(const struct uc_geometry *g, enum uc_role role,
-                      const void *data, bool output, bool tf32)
+                      const void *data, bool output, enum uc_rounding rounding)
 {
     struct uc_walk walk;
     double *dense;
@@ -25,9 +38,7 @@ static double *gather(const struct uc_geometry *g, enum uc_role role,
     }
     to = dense;
     do {
-        double value = uc_number_load(data, g->type, walk.offset);
-
-        *to++ = tf32 ? uc_number_round_tf32(value) : value;
+        *to++ = rounded(uc_number_load(data, g->type, walk.offset), rounding);
     } while (uc_walk_next(&walk));
     return dense;
 }
@@ -145,8 +156,8 @@ static void compute(enum uc_double_operation operation,
 }
 
 bool uc_convolve(enum uc_double_operation operation,
-                 const struct uc_geometry *g, bool tf32, double alpha,
-                 double beta, void *const data[3])
+                 const struct uc_geometry *g, enum uc_rounding rounding,
+                 double alpha, double beta, void *const data[3])
 {
     enum uc_role output = uc_geometry_output(operation);
     double *dense[3] = { NULL, NULL, NULL };
@@ -154,7 +165,7 @@ bool uc_convolve(enum uc_double_operation operation,
 
     for (int role = 0; role < 3; role++) {
         dense[role] = gather(g, (enum uc_role)role, data[role],
-                             role == (int)output, tf32);
+                             role == (int)output, rounding);
         if (!dense[role]) {
             goto out;
         }

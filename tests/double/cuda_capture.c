@@ -14,9 +14,14 @@ struct CUgraph_st {
 
 static int capturing; /* streams; atomic */
 
+bool uc_double_capturing(void)
+{
+    return __atomic_load_n(&capturing, __ATOMIC_RELAXED) > 0;
+}
+
 bool uc_double_capture_forbids(const char *what)
 {
-    if (__atomic_load_n(&capturing, __ATOMIC_RELAXED) == 0) {
+    if (!uc_double_capturing()) {
         return false;
     }
     uc_double_misuse("%s while a stream is capturing", what);

@@ -9,19 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-struct uc_call {
-    cudnnHandle_t handle;
-    enum uc_double_operation operation;
-    int algorithm;
-    double alpha, beta;
-    void *data[3]; /* by enum uc_role */
-    void *workspace;
-    size_t workspace_bytes;
-    struct uc_geometry geometry;
-    struct uc_cost cost;
-    struct uc_double_effects effects;
-};
-
 static double scalar(const void *value, bool is_double)
 {
     double wide;
@@ -35,10 +22,8 @@ static double scalar(const void *value, bool is_double)
     return narrow;
 }
 
-static bool aligned(const void *pointer, const char *what)
+static bool aligned(const void *pointer, size_t alignment, const char *what)
 {
-    size_t alignment = uc_double_settings()->alignment;
-
     if ((uintptr_t)pointer % alignment == 0) {
         return true;
     }
@@ -60,7 +45,7 @@ static cudnnStatus_t check_data(const struct uc_call *call)
             return uc_cudnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s",
                                  names[role]);
         }
-        if (!aligned(call->data[role], names[role])) {
+        if (!aligned(call->data[role], call->alignment[role], names[role])) {
             return uc_cudnn_fail(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER,
                                  "%s", names[role]);
         }
@@ -91,18 +76,16 @@ static cudnnStatus_t check_workspace(const struct uc_call *call)
         return uc_cudnn_fail(CUDNN_STATUS_BAD_PARAM, "workspace");
     }
     if (call->cost.workspace_bytes > 0 &&
-        !aligned(call->workspace, "workspace")) {
+        !aligned(call->workspace, uc_double_settings()->alignment,
+                 "workspace")) {
         return uc_cudnn_fail(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER,
                              "workspace");
     }
     return CUDNN_STATUS_SUCCESS;
 }
 
-/** Faults that happen instead of the call's work; 0: none did. */
-static cudnnStatus_t fail_before(const struct uc_call *call)
+cudnnStatus_t uc_call_fail(const struct uc_double_effects *effects)
 {
-    const struct uc_double_effects *effects = &call->effects;
-
     if (effects->abort) {
         abort();
     }
@@ -152,12 +135,10 @@ static bool fail_after(const struct uc_call *call)
 }
 
 /** What a call with descriptors that fit must satisfy. */
-static cudnnStatus_t check(struct uc_call *call)
+static cudnnStatus_t check(const struct uc_call *call)
 {
     cudnnStatus_t status;
 
-    uc_cost(call->operation, call->algorithm, &call->geometry, call->beta != 0,
-            &call->cost);
     if (!call->cost.supported) {
         return uc_cudnn_fail(CUDNN_STATUS_NOT_SUPPORTED,
                              "algorithm %d does not do this", call->algorithm);
@@ -170,7 +151,7 @@ static cudnnStatus_t check(struct uc_call *call)
         status = check_workspace(call);
     }
     if (status == CUDNN_STATUS_SUCCESS) {
-        status = fail_before(call);
+        status = uc_call_fail(&call->effects);
     }
     return status;
 }
@@ -186,7 +167,8 @@ static bool done_already(const struct uc_call *call)
     return last && call->beta == 0 &&
            call->handle->generation == uc_double_generation() &&
            last->operation == call->operation && last->beta == 0 &&
-           last->alpha == call->alpha && last->cost.tf32 == call->cost.tf32 &&
+           last->alpha == call->alpha &&
+           last->cost.rounding == call->cost.rounding &&
            memcmp(last->data, call->data, sizeof last->data) == 0 &&
            memcmp(&last->geometry, &call->geometry, sizeof last->geometry) == 0;
 }
@@ -203,23 +185,26 @@ static void remember(const struct uc_call *call)
     call->handle->generation = uc_double_generation();
 }
 
-static cudnnStatus_t run(struct uc_call *call)
+cudnnStatus_t uc_call_run(struct uc_call *call)
 {
     const struct uc_geometry *geometry = &call->geometry;
+    bool engine = call->algorithm >= UC_DOUBLE_ENGINE;
     cudnnStatus_t status;
     int64_t time_ns;
 
     uc_double_effects(call->operation, call->algorithm, geometry->n, call->beta,
-                      true, &call->effects);
+                      UC_DOUBLE_RUN, &call->effects);
     status = check(call);
     time_ns = (int64_t)((double)call->cost.time_ns * call->effects.time_factor);
-    uc_double_log("convolution op=%s algorithm=%d n=%lld alpha=%g beta=%g "
-                  "workspace=%zu given=%zu time_ns=%lld stream=%p status=%d",
-                  uc_double_operation_name(call->operation), call->algorithm,
-                  (long long)geometry->n, call->alpha, call->beta,
-                  call->cost.workspace_bytes, call->workspace_bytes,
-                  (long long)time_ns, (void *)call->handle->stream,
-                  (int)status);
+    uc_double_log(
+        "%s op=%s algorithm=%s%d n=%lld alpha=%g beta=%g "
+        "workspace=%zu given=%zu time_ns=%lld stream=%p status=%d",
+        engine ? "execution" : "convolution",
+        uc_double_operation_name(call->operation), engine ? "eng" : "",
+        call->algorithm - (engine ? UC_DOUBLE_ENGINE : 0),
+        (long long)geometry->n, call->alpha, call->beta,
+        call->cost.workspace_bytes, call->workspace_bytes, (long long)time_ns,
+        (void *)call->handle->stream, (int)status);
     if (status != CUDNN_STATUS_SUCCESS) {
         return status;
     }
@@ -227,8 +212,8 @@ static cudnnStatus_t run(struct uc_call *call)
         memset(call->workspace, 0xFF, call->cost.workspace_bytes);
     }
     if (!done_already(call) &&
-        !uc_convolve(call->operation, geometry, call->cost.tf32, call->alpha,
-                     call->beta, call->data)) {
+        !uc_convolve(call->operation, geometry, call->cost.rounding,
+                     call->alpha, call->beta, call->data)) {
         return CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
     }
     uc_double_submit(call->handle->stream, call->handle->device, time_ns,
@@ -266,7 +251,12 @@ static cudnnStatus_t start(struct uc_call *call, const void *alpha,
     }
     call->alpha = scalar(alpha, call->geometry.double_scalars);
     call->beta = scalar(beta, call->geometry.double_scalars);
-    return run(call);
+    for (int role = 0; role < 3; role++) {
+        call->alignment[role] = uc_double_settings()->alignment;
+    }
+    uc_cost(call->operation, call->algorithm, &call->geometry, call->beta != 0,
+            &call->cost);
+    return uc_call_run(call);
 }
 
 /* Inputs are const in cuDNN's interface; only the output is written. */

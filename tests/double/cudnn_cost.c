@@ -152,13 +152,15 @@ void uc_cost(enum uc_double_operation operation, int algorithm,
     if (!cost->supported) {
         return;
     }
-    uc_double_effects(operation, algorithm, geometry->n, 0, false, &effects);
+    uc_double_effects(operation, algorithm, geometry->n, 0, UC_DOUBLE_QUERY,
+                      &effects);
     /* algorithm 3 of backward-filter, alone, is a GEMM with atomics */
     cost->deterministic =
         !(operation == UC_DOUBLE_BACKWARD_DATA && algorithm == 0) &&
         !(operation == UC_DOUBLE_BACKWARD_FILTER &&
           (algorithm == 0 || algorithm == 3));
-    cost->tf32 = kind == GATHER && geometry->tf32;
+    cost->rounding =
+        kind == GATHER && geometry->tf32 ? UC_ROUND_TF32 : UC_ROUND_NOTHING;
     cost->workspace_bytes =
         (size_t)((double)workspace(kind, geometry) * effects.workspace_factor);
     cost->time_ns = duration(operation, kind, geometry, accumulate);

@@ -106,11 +106,14 @@ void uc_geometry_extents(const struct uc_geometry *geometry, enum uc_role role,
 int64_t uc_geometry_span(const struct uc_geometry *geometry, enum uc_role role);
 enum uc_role uc_geometry_output(enum uc_double_operation operation);
 
-/** What README promises of an algorithm. */
+/** What a kernel does to its inputs. */
+enum uc_rounding { UC_ROUND_NOTHING, UC_ROUND_TF32, UC_ROUND_BF16 };
+
+/** What README promises of an algorithm or an engine. */
 struct uc_cost {
     bool supported;
     bool deterministic;
-    bool tf32; /**< this algorithm rounds its inputs to TF32 */
+    enum uc_rounding rounding;
     size_t workspace_bytes;
     int64_t time_ns;
 };
@@ -125,8 +128,27 @@ void uc_cost(enum uc_double_operation operation, int algorithm,
  * 0. False: no memory on the host.
  */
 bool uc_convolve(enum uc_double_operation operation,
-                 const struct uc_geometry *geometry, bool tf32, double alpha,
-                 double beta, void *const data[3]);
+                 const struct uc_geometry *geometry, enum uc_rounding rounding,
+                 double alpha, double beta, void *const data[3]);
+
+/** One convolution on its way. */
+struct uc_call {
+    cudnnHandle_t handle;
+    enum uc_double_operation operation;
+    int algorithm; /**< or UC_DOUBLE_ENGINE + engine */
+    double alpha, beta;
+    void *data[3];       /**< by enum uc_role */
+    size_t alignment[3]; /**< of these addresses */
+    void *workspace;
+    size_t workspace_bytes;
+    struct uc_geometry geometry;
+    struct uc_cost cost;
+    struct uc_double_effects effects;
+};
+/** Checks, faults, the work and its time; all but the effects is filled. */
+cudnnStatus_t uc_call_run(struct uc_call *call);
+/** Faults that happen instead of the work; 0: none did. */
+cudnnStatus_t uc_call_fail(const struct uc_double_effects *effects);
 
 /** A walk over the elements of a tensor, W fastest; offset is the place. */
 struct uc_walk {

@@ -62,12 +62,21 @@ struct uc_double_effects {
     double workspace_factor;
 };
 
+/** Of what a fault may strike: asking, making an execution plan, running. */
+enum uc_double_stage {
+    UC_DOUBLE_QUERY,
+    UC_DOUBLE_BUILD,
+    UC_DOUBLE_RUN,
+};
+/** Engine N of the graph API goes by the number UC_DOUBLE_ENGINE + N. */
+enum { UC_DOUBLE_ENGINE = 1000 };
+
 /**
- * The faults that match a call, each counted as one more match. Queries
- * (`executing` false) see the workspace factor only and count nothing.
+ * The faults that match a call, each counted as one more match. Queries see
+ * the workspace factor only and count nothing.
  */
 void uc_double_effects(enum uc_double_operation operation, int algorithm,
-                       int64_t batch, double beta, bool executing,
+                       int64_t batch, double beta, enum uc_double_stage stage,
                        struct uc_double_effects *effects);
 /** Whether this allocation (1 is the first) is to fail. */
 bool uc_double_allocation_fails(uint64_t number);
@@ -80,12 +89,16 @@ enum uc_double_counter {
     UC_DOUBLE_COPIES,
     UC_DOUBLE_SETS,
     UC_DOUBLE_LAUNCHES,
-    UC_DOUBLE_QUERIES,  /**< of workspace sizes */
-    UC_DOUBLE_SEARCHES, /**< Get...Algorithm_v7 and Find... */
-    UC_DOUBLE_CONVOLUTIONS,
-    UC_DOUBLE_DESCRIPTORS, /**< created */
-    UC_DOUBLE_LIVE,        /**< descriptors, handles, streams... alive */
-    UC_DOUBLE_MISUSES,     /**< everything told on stderr */
+    UC_DOUBLE_QUERIES,        /**< of workspace sizes */
+    UC_DOUBLE_SEARCHES,       /**< Get...Algorithm_v7 and Find... */
+    UC_DOUBLE_CONVOLUTIONS,   /**< legacy calls */
+    UC_DOUBLE_EXECUTIONS,     /**< cudnnBackendExecute */
+    UC_DOUBLE_HEURISTICS,     /**< asked of the graph API */
+    UC_DOUBLE_PLANS,          /**< execution plans made */
+    UC_DOUBLE_CAPTURED_PLANS, /**< of these, while a stream captured */
+    UC_DOUBLE_DESCRIPTORS,    /**< created */
+    UC_DOUBLE_LIVE,           /**< descriptors, handles, streams... alive */
+    UC_DOUBLE_MISUSES,        /**< everything told on stderr */
     UC_DOUBLE_COUNTERS
 };
 uint64_t uc_double_count(enum uc_double_counter counter);
@@ -110,6 +123,8 @@ bool uc_double_range(const void *start, size_t bytes, int device,
                      const char *what);
 /** False and a misuse when `stream` is none of the device's. */
 bool uc_double_stream_valid(CUstream stream, int device);
+/** Whether any stream captures. */
+bool uc_double_capturing(void);
 /** Work of some length enters a stream and writes to `output`. */
 void uc_double_submit(CUstream stream, int device, int64_t duration_ns,
                       const void *output);

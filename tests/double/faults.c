@@ -37,12 +37,15 @@ static const char *const operation_names[UC_DOUBLE_OPERATIONS] = {
     "backward-filter",
 };
 
-enum { ANY = -1, MOST = 16 };
+static const char *const call_names[] = { "", "build", "run" };
+
+enum { ANY = -1, MOST = 16, CALLS = 3 };
 
 struct fault {
     enum action action;
     int operation; /* or ANY */
-    int algorithm; /* or ANY */
+    int algorithm; /* or UC_DOUBLE_ENGINE + engine, or ANY */
+    int call;      /* enum uc_double_stage; runs, unless it is said */
     int64_t batch; /* or ANY */
     int beta;      /* 0: beta is zero, 1: it is not, or ANY */
     uint64_t at;   /* the match that it happens to, 0: to each */
@@ -76,6 +79,15 @@ static bool set(struct fault *fault, const char *key, const char *value)
     double number = strtod(value, &end);
     bool numeric = end != value && !*end && number >= 0;
 
+    if (strcmp(key, "algorithm") == 0 && strncmp(value, "eng", 3) == 0) {
+        number = strtod(value + 3, &end) + UC_DOUBLE_ENGINE;
+        fault->algorithm = (int)number;
+        return end != value + 3 && !*end && number >= UC_DOUBLE_ENGINE;
+    }
+    if (strcmp(key, "call") == 0) {
+        fault->call = find(value, call_names, CALLS);
+        return fault->call > UC_DOUBLE_QUERY;
+    }
     if (strcmp(key, "op") == 0) {
         fault->operation = find(value, operation_names, UC_DOUBLE_OPERATIONS);
         return fault->operation >= 0;
@@ -114,6 +126,7 @@ static bool parse(char *text, struct fault *fault)
     *fault = (struct fault){ .action = (enum action)action,
                              .operation = ANY,
                              .algorithm = ANY,
+                             .call = UC_DOUBLE_RUN,
                              .batch = ANY,
                              .beta = ANY,
                              .status = 5000,
@@ -210,7 +223,7 @@ static void apply(const struct fault *fault, struct uc_double_effects *effects)
 }
 
 void uc_double_effects(enum uc_double_operation operation, int algorithm,
-                       int64_t batch, double beta, bool executing,
+                       int64_t batch, double beta, enum uc_double_stage stage,
                        struct uc_double_effects *effects)
 {
     uc_double_settings();
@@ -229,7 +242,7 @@ void uc_double_effects(enum uc_double_operation operation, int algorithm,
         }
         if (fault->action == WORKSPACE) {
             effects->workspace_factor = fault->factor;
-        } else if (executing) {
+        } else if (fault->call == (int)stage) {
             fault->matches++;
             if (fault->at == 0 || fault->at == fault->matches) {
                 apply(fault, effects);

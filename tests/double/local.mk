@@ -1,7 +1,9 @@
 # The double of the CUDA driver and of cuDNN: two shared objects, made like
 # programs since there is no libtool here. tests/double/README says more.
 EXTRA_DIST += tests/double/README
-cli_tests += tests/cli_bench_double.sh
+cli_tests += \
+	tests/cli_bench_double.sh \
+	tests/double_graph_real.sh
 if HAVE_CUDNN
 double_cuda = tests/double/libcuda.so.1
 double_cudnn = tests/double/libcudnn.so.9
@@ -27,11 +29,17 @@ tests_double_libcudnn_so_9_SOURCES = \
 	tests/double/convolve.c \
 	tests/double/cudnn_backend.c \
 	tests/double/cudnn_bias.c \
+	tests/double/cudnn_choose.c \
 	tests/double/cudnn_convolution.c \
 	tests/double/cudnn_cost.c \
 	tests/double/cudnn_descriptor.c \
+	tests/double/cudnn_engines.c \
+	tests/double/cudnn_execute.c \
+	tests/double/cudnn_finalize.c \
 	tests/double/cudnn_geometry.c \
+	tests/double/cudnn_graph.h \
 	tests/double/cudnn_handle.c \
+	tests/double/cudnn_kinds.c \
 	tests/double/cudnn_search.c \
 	tests/double/cudnn_state.h \
 	tests/double/cudnn_tensor.c \
@@ -48,8 +56,19 @@ double_programs = \
 	tests/double_behaviour \
 	tests/double_convolution \
 	tests/double_faults \
+	tests/double_graph \
+	tests/double_graph_faults \
+	tests/double_graph_plans \
 	tests/double_numbers
 unit_tests += $(double_programs)
+# Run on the double and on the real library: opens either.
+check_PROGRAMS += tests/client/backend
+tests_client_backend_SOURCES = \
+	tests/client/backend.c tests/client/backend.h \
+	tests/client/backend_engines.c \
+	tests/client/backend_tensors.c
+tests_client_backend_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_client_backend_LDADD = -ldl
 double_test_sources = tests/double_support.c tests/double_support.h \
 	tests/double/number.c
 double_test_ldadd = $(double_cudnn) $(double_cuda) $(CMOCKA_LIBS) -lm
@@ -70,6 +89,22 @@ tests_double_faults_SOURCES = tests/double_faults.c \
 tests_double_faults_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_double_faults_LDADD = $(double_test_ldadd)
 tests_double_faults_LDFLAGS = $(double_test_ldflags)
+graph_test_sources = tests/graph_support.c tests/graph_support.h \
+	$(double_test_sources)
+tests_double_graph_SOURCES = tests/double_graph.c $(graph_test_sources)
+tests_double_graph_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_graph_LDADD = $(double_test_ldadd)
+tests_double_graph_LDFLAGS = $(double_test_ldflags)
+tests_double_graph_faults_SOURCES = tests/double_graph_faults.c \
+	$(graph_test_sources)
+tests_double_graph_faults_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_graph_faults_LDADD = $(double_test_ldadd)
+tests_double_graph_faults_LDFLAGS = $(double_test_ldflags)
+tests_double_graph_plans_SOURCES = tests/double_graph_plans.c \
+	$(graph_test_sources)
+tests_double_graph_plans_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_graph_plans_LDADD = $(double_test_ldadd)
+tests_double_graph_plans_LDFLAGS = $(double_test_ldflags)
 tests_double_numbers_SOURCES = tests/double_numbers.c \
 	$(double_test_sources)
 tests_double_numbers_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)

@@ -173,7 +173,8 @@ __attribute__((destructor)) static void summary(void)
     uc_double_log(
         "summary allocations=%llu frees=%llu synchronisations=%llu "
         "copies=%llu sets=%llu launches=%llu queries=%llu searches=%llu "
-        "convolutions=%llu descriptors=%llu live=%llu misuses=%llu",
+        "convolutions=%llu executions=%llu heuristics=%llu plans=%llu "
+        "descriptors=%llu live=%llu misuses=%llu",
         (unsigned long long)uc_double_count(UC_DOUBLE_ALLOCATIONS),
         (unsigned long long)uc_double_count(UC_DOUBLE_FREES),
         (unsigned long long)uc_double_count(UC_DOUBLE_SYNCHRONISATIONS),
@@ -183,6 +184,9 @@ __attribute__((destructor)) static void summary(void)
         (unsigned long long)uc_double_count(UC_DOUBLE_QUERIES),
         (unsigned long long)uc_double_count(UC_DOUBLE_SEARCHES),
         (unsigned long long)uc_double_count(UC_DOUBLE_CONVOLUTIONS),
+        (unsigned long long)uc_double_count(UC_DOUBLE_EXECUTIONS),
+        (unsigned long long)uc_double_count(UC_DOUBLE_HEURISTICS),
+        (unsigned long long)uc_double_count(UC_DOUBLE_PLANS),
         (unsigned long long)uc_double_count(UC_DOUBLE_DESCRIPTORS),
         (unsigned long long)uc_double_count(UC_DOUBLE_LIVE),
         (unsigned long long)uc_double_count(UC_DOUBLE_MISUSES));

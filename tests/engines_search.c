@@ -1,0 +1,207 @@
+/*
+ * The search for graph kernels, by the real cuDNN, for a described H200: no
+ * GPU is needed. Exits with 77, which means skipped, without cuDNN.
+ */
+#include "config.h"
+
+#include "tests/unit.h"
+
+#include "runtime/engines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct uc_cudnn cudnn;
+static struct uc_graph_place place;
+
+static struct uc_engine_candidate *search(const char *text, int64_t size,
+                                          int64_t batch, bool accumulate,
+                                          size_t *count)
+{
+    struct uc_engine_candidate *list = NULL;
+    struct uc_engines *engines = NULL;
+    struct uc_problem problem;
+    struct uc_error err;
+
+    assert_int_equal(uc_problem_parse(text, &problem, &err), UC_OK);
+    assert_int_equal(uc_engines_open(&cudnn, &place, &problem, batch,
+                                     accumulate, true, &engines),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(uc_engines_at(engines, size, &list, count),
+                     CUDNN_STATUS_SUCCESS);
+    uc_engines_close(engines);
+    return list;
+}
+
+static bool holds(const struct uc_engine_candidate *list, size_t count,
+                  const struct uc_kernel *kernel)
+{
+    for (size_t i = 0; i < count; i++)
+        if (uc_kernel_equal(&list[i].kernel, kernel))
+            return true;
+    return false;
+}
+
+static const char *const problems[] = {
+    "forward:fp32:tf32:nchw:c96:k256:i27x27:f5x5:p2x2",
+    "backward-data:fp32:fma:nchw:c64:k64:i56x56:f3x3:p1x1",
+    "backward-filter:fp16:fp16:nhwc:c64:k128:i28x28:f3x3:p1x1:s2x2",
+    "forward:fp32:tf32:nchw:c32:k64:i24x24x24:f3x3x3:p1x1x1",
+};
+
+static void every_candidate_is_listed_once_and_read_back(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < UNIT_COUNT(problems); p++) {
+        struct uc_problem problem;
+        struct uc_error err;
+        size_t count = 0;
+        struct uc_engine_candidate *list =
+            search(problems[p], 32, 64, false, &count);
+
+        assert_int_equal(uc_problem_parse(problems[p], &problem, &err), UC_OK);
+        assert_true(count >= 10);
+        for (size_t i = 0; i < count; i++) {
+            char text[UC_KERNEL_TEXT];
+            struct uc_kernel back;
+
+            assert_null(uc_kernel_fault(&list[i].kernel, problem.operation));
+            assert_false(holds(list, i, &list[i].kernel));
+            uc_kernel_print(&list[i].kernel, problem.operation, text);
+            assert_int_equal(
+                uc_kernel_parse(text, problem.operation, &back, &err), UC_OK);
+            assert_true(uc_kernel_equal(&back, &list[i].kernel));
+        }
+        free(list);
+    }
+}
+
+/** A configuration of the same identity asks for the same workspace, and its
+    plan keeps to it; plans of engines that compile are left out. */
+static void a_plan_keeps_to_the_workspace_it_was_found_with(void **state)
+{
+    const struct uc_scaling scaling = { 1, 0 };
+    struct uc_problem problem;
+    struct uc_graph graph;
+    struct uc_error err;
+    size_t count = 0;
+    struct uc_engine_candidate *list =
+        search(problems[0], 32, 256, false, &count);
+
+    (void)state;
+    assert_int_equal(uc_problem_parse(problems[0], &problem, &err), UC_OK);
+    assert_int_equal(
+        uc_graph_open(&cudnn, &place, &problem, 32, &scaling, &graph),
+        CUDNN_STATUS_SUCCESS);
+    for (size_t i = 0; i < count; i++) {
+        cudnnBackendDescriptor_t engine, config, plan;
+        int64_t asked = -1, planned = -1;
+        unsigned notes = 0;
+
+        assert_int_equal(
+            uc_graph_engine(&graph, list[i].kernel.engine, &engine, &notes),
+            CUDNN_STATUS_SUCCESS);
+        assert_int_equal(notes, list[i].notes);
+        assert_int_equal(
+            uc_graph_config(&graph, engine, &list[i].kernel, &config, &asked),
+            CUDNN_STATUS_SUCCESS);
+        assert_int_equal(asked, list[i].workspace_bytes);
+        if (!(notes & UC_NOTE_RUNTIME_COMPILED)) {
+            assert_int_equal(uc_graph_plan(&graph, config, &plan, &planned),
+                             CUDNN_STATUS_SUCCESS);
+            assert_true(planned <= asked);
+            uc_descriptor_free(&cudnn, plan);
+        }
+        uc_descriptor_free(&cudnn, config);
+        uc_descriptor_free(&cudnn, engine);
+    }
+    uc_graph_close(&graph);
+    free(list);
+}
+
+static void the_whole_batch_adds_its_own_choices(void **state)
+{
+    size_t alone = 0, both = 0;
+    struct uc_engine_candidate *few = search(problems[2], 2, 2, false, &alone);
+    struct uc_engine_candidate *more =
+        search(problems[2], 2, 256, false, &both);
+
+    (void)state;
+    assert_true(both > alone);
+    for (size_t i = 0; i < alone; i++)
+        assert_true(holds(more, both, &few[i].kernel));
+    free(few);
+    free(more);
+}
+
+static void fp32_has_engines_with_and_without_tensor_cores(void **state)
+{
+    size_t count = 0, with = 0, without = 0, rounding = 0;
+    struct uc_engine_candidate *list =
+        search(problems[0], 32, 32, false, &count);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        with += (list[i].notes & UC_NOTE_TENSOR_CORE) != 0;
+        without += (list[i].notes & UC_NOTE_TENSOR_CORE) == 0;
+        rounding += (list[i].notes & UC_NOTE_DOWN_CONVERT) != 0;
+    }
+    assert_true(with > 0 && without > 0 && rounding > 0);
+    free(list);
+}
+
+static void fp64_has_engines_without_tensor_cores_only(void **state)
+{
+    size_t count = 0;
+    struct uc_engine_candidate *list = search(
+        "forward:fp64:fma:nchw:c4:k4:i8x8:f3x3:p1x1", 3, 3, false, &count);
+
+    (void)state;
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(list[i].notes & UC_NOTE_TENSOR_CORE, 0);
+    free(list);
+}
+
+/** The described device; false when cuDNN is missing or too old. */
+static bool open_place(void)
+{
+    struct uc_builder b = { &cudnn, CUDNN_STATUS_SUCCESS };
+    struct uc_error err;
+    char path[512], json[4096];
+    size_t length;
+    FILE *file;
+
+    if (uc_cudnn_open(&cudnn, &err) != UC_OK) {
+        printf("# %s\n", err.text);
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/tests/h200-deviceprop.json",
+             getenv("abs_top_srcdir"));
+    file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    length = fread(json, 1, sizeof json - 1, file);
+    fclose(file);
+    json[length] = '\0';
+    place.device = uc_build(&b, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+    uc_build_set(&b, place.device, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+                 CUDNN_TYPE_CHAR, (int64_t)length + 1, json);
+    uc_build_finalize(&b, place.device);
+    return b.status == CUDNN_STATUS_SUCCESS;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_candidate_is_listed_once_and_read_back),
+        cmocka_unit_test(a_plan_keeps_to_the_workspace_it_was_found_with),
+        cmocka_unit_test(the_whole_batch_adds_its_own_choices),
+        cmocka_unit_test(fp32_has_engines_with_and_without_tensor_cores),
+        cmocka_unit_test(fp64_has_engines_without_tensor_cores_only),
+    };
+
+    if (!open_place())
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
