@@ -277,6 +277,8 @@ cudnnStatus_t uc_finalize_heuristics(struct uc_node *node)
     cudnnStatus_t status = check_graph(graph, CUDNN_STATUS_BAD_PARAM);
     struct uc_advice advice[UC_MOST_ADVICE];
     struct uc_node *results[UC_MOST_ADVICE];
+    const struct uc_graph_operation *work;
+    struct uc_double_effects effects;
     int count = 0;
     int most;
 
@@ -290,7 +292,14 @@ cudnnStatus_t uc_finalize_heuristics(struct uc_node *node)
         return uc_cudnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "heuristics %d", mode);
     }
     uc_double_add(UC_DOUBLE_HEURISTICS, 1);
-    most = uc_engine_advice(mode, uc_graph_work(graph), advice);
+    work = uc_graph_work(graph);
+    uc_double_effects(work->operation, -1, work->geometry.n, work->beta,
+                      UC_DOUBLE_ADVISE, &effects);
+    status = uc_call_fail(&effects);
+    if (status != CUDNN_STATUS_SUCCESS) {
+        return status;
+    }
+    most = uc_engine_advice(mode, work, advice);
     for (int i = 0; i < most; i++) {
         struct uc_node *config = advised(node, graph, &advice[i]);
 

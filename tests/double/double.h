@@ -67,6 +67,7 @@ enum uc_double_stage {
     UC_DOUBLE_QUERY,
     UC_DOUBLE_BUILD,
     UC_DOUBLE_RUN,
+    UC_DOUBLE_ADVISE, /* heuristics: of no engine */
 };
 /** Engine N of the graph API goes by the number UC_DOUBLE_ENGINE + N. */
 enum { UC_DOUBLE_ENGINE = 1000 };

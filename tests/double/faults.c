@@ -37,9 +37,9 @@ static const char *const operation_names[UC_DOUBLE_OPERATIONS] = {
     "backward-filter",
 };
 
-static const char *const call_names[] = { "", "build", "run" };
+static const char *const call_names[] = { "", "build", "run", "advise" };
 
-enum { ANY = -1, MOST = 16, CALLS = 3 };
+enum { ANY = -1, MOST = 16, CALLS = 4 };
 
 struct fault {
     enum action action;
