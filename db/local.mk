@@ -38,5 +38,6 @@ dist_networks_DATA = \
 	db/networks/resnet50.json \
 	db/networks/unet3d.json \
 	db/networks/vgg16.json
+dist_pkgdata_DATA = db/known-bad-engines
 profilesdir = $(pkgdatadir)/profiles
 dist_profiles_DATA = db/profiles/h200.profile

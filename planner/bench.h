@@ -14,15 +14,17 @@
 #define UC_PLANNER_BENCH_H
 
 #include "db/profile.h"
+#include "planner/agenda.h"
 #include "planner/network.h"
 #include "planner/policy.h"
 
 struct uc_bench_options {
     const char *devices; /**< "0", "0,1", "all"; NULL: "0" */
-    int64_t max_workspace_bytes;
+    /** What to measure; kernels that need more than its max_workspace_bytes
+        are not run, and its cudnn is set from the GPU's library. */
+    struct uc_work_options work;
     double time_budget_s;    /**< 0: none */
     double kernel_timeout_s; /**< silence after which a worker has hung */
-    bool remeasure;
     bool quiet;
 };
 
@@ -32,7 +34,10 @@ struct uc_bench_options {
 struct uc_bench_summary {
     int64_t environment; /**< its id in the profile */
     int64_t outcomes[UC_OUTCOMES];
-    int64_t done, left;
+    int64_t done; /**< measurements */
+    int64_t left; /**< micro-batch sizes of problems that lack something */
+    struct uc_agenda_counts counts;
+    char search_failure[UC_REASON_TEXT]; /**< of the last one given up */
     double elapsed_s;
 };
 

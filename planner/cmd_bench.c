@@ -33,18 +33,27 @@ static const struct opt_spec opts[] = {
       "LAYOUT", "layout of the tensors: nchw or nhwc" },
     { "math", 'm', OPT_MATH, offsetof(struct args, overrides.math), "MATH",
       "arithmetic: fma, tf32, fp16 or bf16" },
+    { "api", 0, OPT_API, offsetof(struct args, bench.work.apis), "API",
+      "kernels of cuDNN's legacy API, graph API or both (default)" },
+    { "allow", 0, OPT_ALLOW, offsetof(struct args, bench.work.allow), "WHAT",
+      "measure engines that down-convert or use reduced-precision, too" },
+    { "no-runtime-compiled", 0, OPT_FLAG,
+      offsetof(struct args, bench.work.no_runtime_compiled), NULL,
+      "leave out engines that are compiled when they are built" },
+    { "exhaustive", 0, OPT_FLAG, offsetof(struct args, bench.work.exhaustive),
+      NULL, "measure at every size what was hopeless at others, too" },
     { "devices", 'd', OPT_STRING, offsetof(struct args, bench.devices), "LIST",
       "GPUs to measure on: 0,1,... or all (default 0)" },
     { "max-workspace", 0, OPT_BYTES,
-      offsetof(struct args, bench.max_workspace_bytes), "BYTES",
+      offsetof(struct args, bench.work.max_workspace_bytes), "BYTES",
       "kernels that need more are not measured (default 8G)" },
     { "time-budget", 0, OPT_SECONDS, offsetof(struct args, bench.time_budget_s),
       "TIME", "stop after this long (90, 10m, 2h); run again to go on" },
     { "kernel-timeout", 0, OPT_SECONDS,
       offsetof(struct args, bench.kernel_timeout_s), "TIME",
       "a kernel that takes longer has hung (default 60)" },
-    { "remeasure", 0, OPT_FLAG, offsetof(struct args, bench.remeasure), NULL,
-      "measure again what the profile has" },
+    { "remeasure", 0, OPT_FLAG, offsetof(struct args, bench.work.remeasure),
+      NULL, "measure again what the profile has" },
     { "dry-run", 'n', OPT_FLAG, offsetof(struct args, dry_run), NULL,
       "say what would be measured and about how long it takes" },
     { "quiet", 'q', OPT_FLAG, offsetof(struct args, bench.quiet), NULL,
@@ -55,23 +64,23 @@ static const struct opt_spec opts[] = {
 static const struct args defaults = {
     .overrides = { 0, -1, -1, -1 },
     .policy = { .kind = UC_POLICY_POWER_OF_TWO },
-    .bench = { .max_workspace_bytes = UC_BENCH_MAX_WORKSPACE,
+    .bench = { .work = { .apis = UC_WORK_EVERY_API,
+                         .max_workspace_bytes = UC_BENCH_MAX_WORKSPACE },
                .kernel_timeout_s = UC_BENCH_KERNEL_TIMEOUT_S },
 };
 
-/** About what an H200 takes: 4 ms a kernel, and eight runs at 15 TFLOP/s for
-    the half of the kernels that exist. */
-static double estimate_s(const struct uc_work *list, size_t count)
-{
-    double seconds = 0;
+/** Kernels that a search finds and pruning leaves, about. */
+enum { GRAPH_KERNELS = 25 };
 
-    for (size_t i = 0; i < count; i++)
-        seconds +=
-            (double)list[i].kernel_count *
-            (4e-3 + 4 * 2 *
-                        uc_problem_macs(&list[i].problem, list[i].micro_batch) /
-                        15e12);
-    return seconds;
+/** About what an H200 takes: 40 ms a search, 4 ms a kernel, and eight runs at
+    15 TFLOP/s for the half of the kernels that exist. */
+static double estimate_s(const struct uc_problem *problem,
+                         const struct uc_work_size *size)
+{
+    double macs = uc_problem_macs(problem, size->micro_batch);
+    double kernels = (double)size->kernels + GRAPH_KERNELS * size->searches;
+
+    return 40e-3 * size->searches + kernels * (4e-3 + 4 * 2 * macs / 15e12);
 }
 
 /** The environment a dry run asks about: this machine's GPU, or without one
@@ -100,14 +109,43 @@ static enum uc_status dry_run_environment(const struct args *args,
     return UC_OK;
 }
 
+/** What is missing in all. */
+struct missing {
+    int64_t kernels, searches;
+    double seconds;
+};
+
+/** A line a size: kernels known by name, and what is to be searched. */
+static void print_problem(const struct uc_work_problem *of,
+                          struct missing *missing)
+{
+    char text[UC_PROBLEM_TEXT];
+
+    uc_problem_print(&of->problem, text);
+    for (size_t i = 0; i < of->size_count; i++) {
+        const struct uc_work_size *size = &of->sizes[i];
+
+        printf("%s batch %lld: ", text, (long long)size->micro_batch);
+        if (size->kernels > 0)
+            printf("%zu kernels%s", size->kernels,
+                   size->searches > 0 ? ", " : "");
+        puts(size->searches > 0 ? "graph engines to be searched" : "");
+        missing->kernels += (int64_t)size->kernels;
+        missing->searches += size->searches;
+        missing->seconds += estimate_s(&of->problem, size);
+    }
+}
+
 static enum uc_status dry_run(const struct args *args,
                               const struct uc_workload *all,
                               struct uc_error *err)
 {
+    const struct uc_work_options *options = &args->bench.work;
     struct uc_profile *profile = NULL;
-    struct uc_work *list = NULL;
+    struct uc_work_problem *list = NULL;
+    struct missing missing = { 0, 0, 0 };
     size_t count = 0;
-    int64_t env = -1, kernels = 0;
+    int64_t env = -1;
     enum uc_status status = UC_OK;
     char duration[32];
 
@@ -117,30 +155,27 @@ static enum uc_status dry_run(const struct args *args,
     if (status == UC_OK && profile != NULL)
         status = dry_run_environment(args, profile, &env, err);
     if (status == UC_OK)
-        status = uc_work_list(
-            profile, env, all->operations, all->batches, all->operation_count,
-            &args->policy, args->bench.remeasure,
-            args->bench.max_workspace_bytes, &list, &count, err);
+        status = uc_work_list(profile, env, all->operations, all->batches,
+                              all->operation_count, &args->policy, options,
+                              &list, &count, err);
+    for (size_t i = 0; i < count; i++)
+        print_problem(&list[i], &missing);
     if (status == UC_OK) {
-        for (size_t i = 0; i < count; i++) {
-            char text[UC_PROBLEM_TEXT];
-
-            uc_problem_print(&list[i].problem, text);
-            printf("%s batch %lld: %zu kernels\n", text,
-                   (long long)list[i].micro_batch, list[i].kernel_count);
-            kernels += (int64_t)list[i].kernel_count;
-        }
-        uc_progress_duration(estimate_s(list, count), duration);
-        printf("%lld measurements, about %s on one GPU\n", (long long)kernels,
-               duration);
+        uc_progress_duration(missing.seconds, duration);
+        printf("%lld measurements", (long long)missing.kernels);
+        if (missing.searches > 0)
+            printf(" and %lld searches for graph engines",
+                   (long long)missing.searches);
+        printf(", about %s on one GPU\n", duration);
     }
-    free(list);
+    uc_work_list_free(list, count);
     uc_profile_close(profile);
     return status;
 }
 
 static void print_summary(const struct uc_bench_summary *summary)
 {
+    const struct uc_agenda_counts *counts = &summary->counts;
     char duration[32];
     const char *separator = ": ";
 
@@ -153,9 +188,45 @@ static void print_summary(const struct uc_bench_summary *summary)
             separator = ", ";
         }
     putchar('\n');
+    if (counts->pruned > 0)
+        printf("%lld kernels were hopeless at larger sizes and not measured "
+               "(--exhaustive measures them)\n",
+               (long long)counts->pruned);
+    if (counts->known_bad > 0)
+        printf("%lld engines are known to be bad and were not measured\n",
+               (long long)counts->known_bad);
+    if (counts->given_up > 0)
+        printf("%lld searches for graph engines failed (%s); the next run "
+               "tries again\n",
+               (long long)counts->given_up, summary->search_failure);
     if (summary->left > 0)
-        printf("time budget used up: %lld measurements are left\n",
+        printf("time budget used up: %lld micro-batch sizes are left\n",
                (long long)summary->left);
+}
+
+/** As asked for, with what may be measured read in. */
+static enum uc_status measure(const struct args *args,
+                              const struct uc_workload *all,
+                              struct uc_error *err)
+{
+    struct uc_known_bad *known_bad = NULL;
+    struct args with = *args;
+    struct uc_bench_summary summary;
+    enum uc_status status =
+        uc_known_bad_shipped(args->bench.work.apis, &known_bad, err);
+
+    with.bench.work.known_bad = known_bad;
+    if (status == UC_OK && args->dry_run) {
+        status = dry_run(&with, all, err);
+    } else if (status == UC_OK) {
+        status = uc_bench_run(with.profile, all->operations, all->batches,
+                              all->operation_count, &with.policy, &with.bench,
+                              &summary, err);
+        if (status == UC_OK && !with.bench.quiet)
+            print_summary(&summary);
+    }
+    uc_known_bad_free(known_bad);
+    return status;
 }
 
 static enum uc_status run(const void *options, char **operands, size_t count,
@@ -163,21 +234,13 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 {
     const struct args *args = options;
     struct uc_workload all = { 0 };
-    struct uc_bench_summary summary;
     enum uc_status status;
 
     if (args->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
     status = uc_workload_read(operands, count, &args->overrides, &all, err);
-    if (status == UC_OK && args->dry_run) {
-        status = dry_run(args, &all, err);
-    } else if (status == UC_OK) {
-        status = uc_bench_run(args->profile, all.operations, all.batches,
-                              all.operation_count, &args->policy, &args->bench,
-                              &summary, err);
-        if (status == UC_OK && !args->bench.quiet)
-            print_summary(&summary);
-    }
+    if (status == UC_OK)
+        status = measure(args, &all, err);
     uc_workload_free(&all);
     return status;
 }

@@ -166,24 +166,29 @@ static enum uc_status open_profile(const struct args *args, struct input *input,
 /* What the profile lacks. */
 
 /** The first few on stderr, a line each; returns how many in all. */
-static int64_t show_missing(const struct uc_work *list, size_t count,
+static int64_t show_missing(const struct uc_work_problem *list, size_t count,
                             bool quiet)
 {
     enum { SHOWN = 5 };
     int64_t kernels = 0;
+    size_t sizes = 0;
 
     for (size_t i = 0; i < count; i++) {
         char text[UC_PROBLEM_TEXT];
 
-        kernels += (int64_t)list[i].kernel_count;
         uc_problem_print(&list[i].problem, text);
-        if (i < SHOWN && !quiet)
-            fprintf(stderr,
-                    "missing: %s micro-batch %" PRId64 ": %zu kernels\n", text,
-                    list[i].micro_batch, list[i].kernel_count);
+        for (size_t j = 0; j < list[i].size_count; j++) {
+            const struct uc_work_size *size = &list[i].sizes[j];
+
+            kernels += (int64_t)size->kernels;
+            if (++sizes <= SHOWN && !quiet)
+                fprintf(stderr,
+                        "missing: %s micro-batch %" PRId64 ": %zu kernels\n",
+                        text, size->micro_batch, size->kernels);
+        }
     }
-    if (count > SHOWN && !quiet)
-        fprintf(stderr, "missing: %zu more\n", count - SHOWN);
+    if (sizes > SHOWN && !quiet)
+        fprintf(stderr, "missing: %zu more\n", sizes - SHOWN);
     return kernels;
 }
 
@@ -219,14 +224,19 @@ static const char *cannot_measure(const struct args *args,
  */
 static enum uc_status plan_measure_missing(const struct args *args,
                                            struct input *input,
-                                           const struct uc_work *list,
+                                           const struct uc_work_problem *list,
                                            size_t count, struct uc_error *err)
 {
-    const struct uc_bench_options options = { .max_workspace_bytes =
-                                                  UC_BENCH_MAX_WORKSPACE,
-                                              .kernel_timeout_s =
-                                                  UC_BENCH_KERNEL_TIMEOUT_S,
-                                              .quiet = args->quiet };
+    const struct uc_candidate_filter *filter = &args->planning.filter;
+    struct uc_bench_options options = {
+        .work = { .apis = filter->apis != 0 ? filter->apis : UC_WORK_EVERY_API,
+                  .allow = filter->allow,
+                  .no_runtime_compiled = filter->no_runtime_compiled,
+                  .max_workspace_bytes = UC_BENCH_MAX_WORKSPACE },
+        .kernel_timeout_s = UC_BENCH_KERNEL_TIMEOUT_S,
+        .quiet = args->quiet
+    };
+    struct uc_known_bad *known_bad = NULL;
     struct uc_bench_summary summary;
     struct args measured = *args;
     char text[256];
@@ -245,11 +255,16 @@ static enum uc_status plan_measure_missing(const struct args *args,
                        input->profile_path, kernels, input->work.networks->name,
                        why);
     }
+    status = uc_known_bad_shipped(options.work.apis, &known_bad, err);
+    if (status != UC_OK)
+        return status;
+    options.work.known_bad = known_bad;
     uc_profile_close(input->profile);
     input->profile = NULL;
     status = uc_bench_run(input->profile_path, input->work.operations,
                           input->work.batches, input->work.operation_count,
                           &args->planning.policy, &options, &summary, err);
+    uc_known_bad_free(known_bad);
     if (status == UC_OK)
         status = uc_profile_open(input->profile_path, UC_PROFILE_READ,
                                  &input->profile, err);
@@ -263,22 +278,25 @@ static enum uc_status complete_profile(const struct args *args,
                                        struct input *input,
                                        struct uc_error *err)
 {
-    struct uc_work *list = NULL;
+    bool graph_only = args->planning.filter.apis == 1u << UC_API_GRAPH;
+    const struct uc_work_options options = {
+        .apis = 1u << (graph_only ? UC_API_GRAPH : UC_API_LEGACY),
+        .max_workspace_bytes = -1
+    };
+    struct uc_work_problem *list = NULL;
     size_t count = 0;
-    enum uc_status status = UC_OK;
+    enum uc_status status;
 
     /* Graph engines that were never looked for are told of, no more. */
-    if (args->planning.filter.apis == 1u << UC_API_GRAPH &&
-        input->profile != NULL)
+    if (graph_only && input->profile != NULL)
         return UC_OK;
     status = uc_work_list(input->profile, input->environment.id,
                           input->work.operations, input->work.batches,
                           input->work.operation_count, &args->planning.policy,
-                          false, -1, &list, &count, err);
-
+                          &options, &list, &count, err);
     if (status == UC_OK && count > 0)
         status = plan_measure_missing(args, input, list, count, err);
-    free(list);
+    uc_work_list_free(list, count);
     return status;
 }
 

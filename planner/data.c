@@ -52,26 +52,24 @@ bool uc_data_program_folder(char *path, size_t size)
     return true;
 }
 
-/** The data folder's part for a kind, whether or not it exists. */
-static enum uc_status kind_folder(enum uc_data_kind kind, char *path,
-                                  size_t size, struct uc_error *err)
+enum uc_status uc_data_file(const char *name, char *path, size_t size,
+                            struct uc_error *err)
 {
     static const char *const beside[] = { "db", "../share/ucudnn" };
     const char *set = getenv("UCUDNN_DATA_DIR");
     char program[PATH_MAX], root[PATH_MAX];
 
     if (set != NULL && set[0] != '\0') {
-        if (!join(path, size, set, kinds[kind].folder, ""))
+        if (!join(path, size, set, name, ""))
             return uc_fail(err, UC_EFILE, "UCUDNN_DATA_DIR is too long");
         return UC_OK;
     }
     if (uc_data_program_folder(program, sizeof program))
         for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
             if (join(root, sizeof root, program, beside[i], "") &&
-                join(path, size, root, kinds[kind].folder, "") &&
-                is_folder(path))
+                join(path, size, root, name, "") && access(path, F_OK) == 0)
                 return UC_OK;
-    if (!join(path, size, PKGDATADIR, kinds[kind].folder, ""))
+    if (!join(path, size, PKGDATADIR, name, ""))
         return uc_fail(err, UC_EFILE, "data folder's name is too long");
     return UC_OK;
 }
@@ -124,7 +122,7 @@ enum uc_status uc_data_find(enum uc_data_kind kind, const char *name,
         memcpy(path, name, strlen(name) + 1);
         return UC_OK;
     }
-    status = kind_folder(kind, folder, sizeof folder, err);
+    status = uc_data_file(kinds[kind].folder, folder, sizeof folder, err);
     if (status != UC_OK)
         return status;
     if (!join(found, sizeof found, folder, name, kinds[kind].suffix) ||
@@ -174,7 +172,8 @@ enum uc_status uc_data_list(enum uc_data_kind kind, char ***names,
                             size_t *count, struct uc_error *err)
 {
     char folder[PATH_MAX];
-    enum uc_status status = kind_folder(kind, folder, sizeof folder, err);
+    enum uc_status status =
+        uc_data_file(kinds[kind].folder, folder, sizeof folder, err);
     DIR *dir;
 
     if (status != UC_OK)

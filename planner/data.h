@@ -4,7 +4,7 @@
  *
  * The data folder is $UCUDNN_DATA_DIR, else `db` beside the program (a build
  * tree), else ../share/ucudnn from it, else the configured pkgdatadir. It
- * holds networks/NAME.json and profiles/NAME.profile.
+ * holds networks/NAME.json, profiles/NAME.profile and known-bad-engines.
  *
  * Errors:  UC_EFILE; a name that finds nothing says what there is.
  *          UC_EINPUT: an empty name.
@@ -17,6 +17,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/** The path of a file or folder of the data folder, whether or not it
+    exists. */
+enum uc_status uc_data_file(const char *name, char *path, size_t size,
+                            struct uc_error *err);
 
 enum uc_data_kind { UC_DATA_NETWORK, UC_DATA_PROFILE };
 

@@ -1,9 +1,11 @@
 noinst_LIBRARIES += libuc-planner.a
 libuc_planner_a_SOURCES = \
+	planner/agenda.c planner/agenda.h \
 	planner/bench.h \
 	planner/data.c planner/data.h \
 	planner/gpu.h \
 	planner/json_text.c planner/json_text.h \
+	planner/known_bad.c planner/known_bad.h \
 	planner/launch.c planner/launch.h \
 	planner/measure.h \
 	planner/network.c planner/network.h \
@@ -13,13 +15,16 @@ libuc_planner_a_SOURCES = \
 	planner/opt_value.c planner/opt_value.h \
 	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
+	planner/prune.c planner/prune.h \
 	planner/report.h \
 	planner/report_json.c \
 	planner/report_plan.c \
 	planner/report_profile.c \
 	planner/report_text.c \
+	planner/seat.h \
 	planner/table.c planner/table.h \
 	planner/timing.c planner/timing.h \
+	planner/tolerance.c planner/tolerance.h \
 	planner/work.c planner/work.h \
 	planner/worker.h \
 	planner/workload.c planner/workload.h
@@ -42,6 +47,7 @@ libuc_planner_a_SOURCES += \
 	planner/gpu.c \
 	planner/measure.c \
 	planner/reference.c \
+	planner/seat.c \
 	planner/trial.c planner/trial.h \
 	planner/worker.c
 planner_inc = planner/gpu_kernels.ptx.inc

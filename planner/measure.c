@@ -3,7 +3,9 @@
 #include "planner/measure.h"
 
 #include "common/clock.h"
+#include "planner/prune.h"
 #include "planner/timing.h"
+#include "planner/tolerance.h"
 #include "planner/trial.h"
 
 #include <math.h>
@@ -14,24 +16,9 @@
 
 double uc_measure_tolerance(const struct uc_problem *problem)
 {
-    static const double tolerances[UC_MATHS] = {
-        [UC_MATH_FMA] = 1e-2, /* Winograd's 5x5 reaches 5e-3 */
-        [UC_MATH_TF32] = 1e-2,
-        [UC_MATH_FP16] = 2e-2,
-        [UC_MATH_BF16] = 1e-1,
-    };
-    static const enum uc_math coarsest[UC_DTYPES] = {
-        [UC_FP32] = UC_MATH_FMA,
-        [UC_FP16] = UC_MATH_FP16,
-        [UC_BF16] = UC_MATH_BF16,
-        [UC_FP64] = UC_MATH_FMA,
-    };
-    double math = tolerances[problem->math];
-    /* The result is rounded to the output's type whatever the math. */
-    enum uc_tensor out = uc_operation_output(problem->operation);
-    double rounding = tolerances[coarsest[uc_trial_type(problem, out)]];
-
-    return math > rounding ? math : rounding;
+    return uc_tolerance(
+        problem, UC_NOTE_WINOGRAD |
+                     (problem->math == UC_MATH_FMA ? 0u : UC_NOTE_TENSOR_CORE));
 }
 
 /* One kernel -------------------------------------------------------------*/
@@ -104,7 +91,7 @@ static enum uc_status check_kernel(struct uc_trial *trial, bool accumulate,
                                : "wrote outside its output");
     } else if (trial->reference == UC_REFERENCE_DISPUTED) {
         set_outcome(m, UC_WRONG, "no two kernels in a row agree");
-    } else if (!(error <= uc_measure_tolerance(&trial->problem))) {
+    } else if (!(error <= uc_tolerance(&trial->problem, m->notes))) {
         snprintf(m->reason, sizeof m->reason, "relative L2 error %.3g", error);
         m->outcome = UC_WRONG;
     } else {
@@ -216,58 +203,37 @@ static enum uc_status open_trial(struct uc_trial *trial,
     return fill_trial(trial, work, err);
 }
 
-static enum uc_status reserve_workspace(struct uc_trial *trial,
-                                        const struct uc_measurement *m,
+static enum uc_status reserve_workspace(struct uc_trial *trial, int64_t bytes,
                                         struct uc_error *err)
 {
     struct uc_measure_session *s = trial->session;
-    enum uc_status status =
-        uc_gpu_reserve(&s->gpu, &s->workspace, m->workspace_bytes, err);
+    enum uc_status status = uc_gpu_reserve(&s->gpu, &s->workspace, bytes, err);
 
     if (status != UC_ENOFIT || !has_slack(s))
         return status;
     release_all(s);
     status = fill_trial(trial, trial->work, err);
     if (status == UC_OK)
-        status =
-            uc_gpu_reserve(&s->gpu, &s->workspace, m->workspace_bytes, err);
+        status = uc_gpu_reserve(&s->gpu, &s->workspace, bytes, err);
     return status;
 }
 
 /* Timing -----------------------------------------------------------------*/
 
 /** `best_ns`: the fastest kernel of no larger workspace; 0: none yet. */
-static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
-                                     struct uc_measurement *m,
-                                     struct uc_error *err)
+static enum uc_status time_kernel(struct uc_trial *trial, int64_t best_ns,
+                                  struct uc_measurement *m,
+                                  struct uc_error *err)
 {
+    bool graph = m->kernel.api == UC_API_GRAPH;
+    double factor = graph ? UC_NEAR_CUT_OFF_FACTOR : UC_CUT_OFF_FACTOR;
+    double limit_ns = (double)best_ns * factor;
+    struct uc_timing_limits limits = { limit_ns, graph ? limit_ns : 0 };
     struct timed_call call = { trial, m };
     struct uc_timing timing;
-    cudnnStatus_t result;
-    enum uc_status status;
-    size_t bytes;
-    bool fit;
+    enum uc_status status =
+        uc_timing_take(sample, &call, &limits, &timing, err);
 
-    status = reserve_workspace(trial, m, err);
-    if (status == UC_ENOFIT) {
-        set_outcome(m, UC_TOO_LARGE, err->text);
-        return UC_OK;
-    }
-    if (status != UC_OK)
-        return status;
-    result = uc_trial_select(trial, &m->kernel, m->accumulate, &bytes);
-    if (result == CUDNN_STATUS_SUCCESS)
-        result = uc_runner_build(trial->runner);
-    if (result != CUDNN_STATUS_SUCCESS) {
-        set_outcome(m, UC_UNSUPPORTED,
-                    trial->session->gpu.cudnn.GetErrorString(result));
-        return UC_OK;
-    }
-    status = check_kernel(trial, m->accumulate, m, &fit, err);
-    if (status != UC_OK || !fit)
-        return status;
-    status = uc_timing_take(sample, &call, (double)best_ns * UC_CUT_OFF_FACTOR,
-                            &timing, err);
     if (status != UC_OK) {
         set_outcome(m, UC_FAILED, err->text);
         return status;
@@ -275,15 +241,65 @@ static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
     m->outcome = timing.cut_off ? UC_CUT_OFF : UC_MEASURED;
     if (timing.cut_off)
         snprintf(m->reason, sizeof m->reason,
-                 "over %d times the best of no larger workspace",
-                 UC_CUT_OFF_FACTOR);
+                 "over %g times the best of no larger workspace", factor);
     m->time_ns = timing.median_ns;
     m->spread_ns = timing.spread_ns;
     m->host_ns = timing.host_ns;
     m->calls = timing.calls;
-    m->samples = timing.samples;
-    memcpy(m->sample_ns, timing.sample_ns, sizeof m->sample_ns);
+    /* Engines are many: of those that are cut off the time will do. */
+    m->samples = timing.cut_off && graph ? 0 : timing.samples;
+    memcpy(m->sample_ns, timing.sample_ns,
+           (size_t)m->samples * sizeof *m->sample_ns);
     return UC_OK;
+}
+
+/** Take the kernel in hand and make it ready. *fit: it may run. */
+static enum uc_status build_kernel(struct uc_trial *trial,
+                                   struct uc_measurement *m, bool *fit,
+                                   struct uc_error *err)
+{
+    struct uc_measure_session *s = trial->session;
+    size_t bytes = 0;
+    cudnnStatus_t result =
+        uc_trial_select(trial, &m->kernel, m->accumulate, &bytes);
+    enum uc_status status = UC_OK;
+    double start;
+
+    *fit = false;
+    if (result == CUDNN_STATUS_SUCCESS) {
+        m->workspace_bytes = (int64_t)bytes;
+        status = reserve_workspace(trial, m->workspace_bytes, err);
+        if (status == UC_ENOFIT) {
+            set_outcome(m, UC_TOO_LARGE, err->text);
+            return UC_OK;
+        }
+        if (status != UC_OK)
+            return status;
+        start = uc_clock_s();
+        result = uc_runner_build(trial->runner);
+        if (m->kernel.api == UC_API_GRAPH)
+            m->build_ns = (int64_t)((uc_clock_s() - start) * 1e9);
+    }
+    *fit = result == CUDNN_STATUS_SUCCESS;
+    if (!*fit)
+        set_outcome(
+            m, uc_cudnn_is_unsupported(result) ? UC_UNSUPPORTED : UC_FAILED,
+            s->gpu.cudnn.GetErrorString(result));
+    return UC_OK;
+}
+
+static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
+                                     struct uc_measurement *m,
+                                     struct uc_error *err)
+{
+    bool fit;
+    enum uc_status status = build_kernel(trial, m, &fit, err);
+
+    if (status == UC_OK && fit)
+        status = check_kernel(trial, m->accumulate, m, &fit, err);
+    if (status == UC_OK && fit)
+        status = time_kernel(trial, best_ns, m, err);
+    return status;
 }
 
 /* All kernels of one work ------------------------------------------------*/
@@ -304,13 +320,17 @@ static int by_workspace(const void *a, const void *b)
     return left->index < right->index ? -1 : 1;
 }
 
-static void query_workspace(struct uc_trial *trial, struct entry *entry)
+/** Of a graph kernel it is known: its search asked. */
+static void query_workspace(struct uc_trial *trial, struct entry *entry,
+                            int64_t known_bytes)
 {
     struct uc_measure_session *s = trial->session;
     struct uc_measurement *m = &entry->m;
-    size_t bytes = 0;
+    size_t bytes = (size_t)known_bytes;
     cudnnStatus_t result =
-        uc_trial_select(trial, &m->kernel, m->accumulate, &bytes);
+        m->kernel.api == UC_API_GRAPH
+            ? CUDNN_STATUS_SUCCESS
+            : uc_trial_select(trial, &m->kernel, m->accumulate, &bytes);
 
     if (result != CUDNN_STATUS_SUCCESS) {
         set_outcome(m, UC_UNSUPPORTED, s->gpu.cudnn.GetErrorString(result));
@@ -334,7 +354,7 @@ static int64_t best_before(const struct entry *entries, size_t index)
 
         if (other->outcome == UC_MEASURED &&
             other->accumulate == m->accumulate &&
-            (other->notes & ~m->notes) == 0 &&
+            uc_prune_stands_for(other, m) &&
             (best_ns == 0 || other->time_ns < best_ns))
             best_ns = other->time_ns;
     }
@@ -366,7 +386,7 @@ static enum uc_status measure_entries(struct uc_trial *trial,
 static void start_entries(struct uc_trial *trial, const struct uc_work *work,
                           struct entry entries[UC_WORK_KERNELS])
 {
-    memset(entries, 0, UC_WORK_KERNELS * sizeof *entries);
+    memset(entries, 0, work->kernel_count * sizeof *entries);
     for (size_t i = 0; i < work->kernel_count; i++) {
         struct uc_measurement *m = &entries[i].m;
 
@@ -375,8 +395,8 @@ static void start_entries(struct uc_trial *trial, const struct uc_work *work,
         m->accumulate = work->kernels[i].accumulate;
         m->micro_batch = work->micro_batch;
         m->error = -1;
-        m->notes = uc_legacy_notes(&m->kernel, work->problem.operation);
-        query_workspace(trial, &entries[i]);
+        m->notes = work->kernels[i].notes;
+        query_workspace(trial, &entries[i], work->kernels[i].workspace_bytes);
     }
     qsort(entries, work->kernel_count, sizeof *entries, by_workspace);
 }
@@ -392,7 +412,7 @@ enum uc_status uc_measure_work(struct uc_measure_session *session,
                               .x = &session->x,
                               .w = &session->w,
                               .y = &session->y };
-    struct entry entries[UC_WORK_KERNELS];
+    static struct entry entries[UC_WORK_KERNELS];
     enum uc_status status = open_trial(&trial, work, err);
     char too_large[UC_REASON_TEXT];
 

@@ -12,14 +12,17 @@
  *
  * Kernels are taken by growing workspace. One that is slower than
  * UC_CUT_OFF_FACTOR times another of no larger workspace, which any plan
- * that admits it admits too (its notes are among this one's), can be in no
- * best configuration: it is cut off after one sample.
+ * that admits it admits too (uc_prune_stands_for()), can be in no best
+ * configuration: it is cut off after one call. Engines of the graph API, which
+ * are many, are cut off after one call or one sample that is slower than
+ * UC_NEAR_CUT_OFF_FACTOR times the other, and keep no samples. Legacy kernels
+ * are what plans are compared with, so they are measured in full.
  *
  * Units:   *_bytes are bytes, *_ns nanoseconds.
  * Owner:   a session owns its device buffers for the process's life.
  * Errors:  UC_EDEVICE when the device is lost; what a kernel does wrong, or
  *          that it does not fit the device's memory, is an outcome.
- * Threads: one.
+ * Threads: one in a process (it keeps its lists).
  */
 #ifndef UC_PLANNER_MEASURE_H
 #define UC_PLANNER_MEASURE_H
@@ -29,6 +32,7 @@
 #include "planner/work.h"
 
 #define UC_CUT_OFF_FACTOR 4
+#define UC_NEAR_CUT_OFF_FACTOR 1.3
 
 struct uc_measure_session {
     struct uc_gpu gpu;
@@ -55,12 +59,13 @@ struct uc_measure_events {
     void *context;
 };
 
-/** Largest relative L2 error of a right result under each math. */
+/** Largest relative L2 error of a right result of any kernel that the
+    problem's math admits; uc_tolerance() is of one. */
 double uc_measure_tolerance(const struct uc_problem *problem);
 
 /**
- * Measure every kernel of the work; `done` is called once for each. After
- * UC_EDEVICE the process cannot use the device any more.
+ * Measure every kernel of the work, whose notes are known; `done` is called
+ * once for each. After UC_EDEVICE the process cannot use the device any more.
  */
 enum uc_status uc_measure_work(struct uc_measure_session *session,
                                const struct uc_work *work,

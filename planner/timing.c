@@ -61,9 +61,29 @@ static void finish(struct uc_timing *t, const float *host)
     t->host_ns = (int64_t)(host_median + 0.5);
 }
 
+static int calls_in_sample(double call_ns)
+{
+    if (call_ns * MAX_CALLS <= sample_ns)
+        return MAX_CALLS;
+    return call_ns < sample_ns ? (int)ceil(sample_ns / call_ns) : 1;
+}
+
+/** The first sample into *t, whether it is slower than the limit. */
+static enum uc_status look(uc_sampler *sample, void *context, double limit_ns,
+                           struct uc_timing *t, float *host,
+                           struct uc_error *err)
+{
+    enum uc_status status =
+        sample(context, true, 1, t->calls, t->sample_ns, host, err);
+
+    t->samples = 1;
+    t->cut_off = status == UC_OK && (double)t->sample_ns[0] > limit_ns;
+    return status;
+}
+
 enum uc_status uc_timing_take(uc_sampler *sample, void *context,
-                              double cut_off_ns, struct uc_timing *timing,
-                              struct uc_error *err)
+                              const struct uc_timing_limits *limits,
+                              struct uc_timing *timing, struct uc_error *err)
 {
     struct uc_timing t = { .calls = 1, .samples = 1 };
     float host[UC_MAX_SAMPLES];
@@ -75,17 +95,21 @@ enum uc_status uc_timing_take(uc_sampler *sample, void *context,
     if (status != UC_OK)
         return status;
     first = t.sample_ns[0];
-    if (cut_off_ns > 0 && first > cut_off_ns + call_host_ns) {
-        t.cut_off = true;
+    t.cut_off = limits->call_ns > 0 && first > limits->call_ns + call_host_ns;
+    if (!t.cut_off) {
+        t.calls = calls_in_sample(first);
+        t.samples = 0;
+    }
+    if (!t.cut_off && limits->sample_ns > 0)
+        status = look(sample, context, limits->sample_ns, &t, host, err);
+    if (status != UC_OK)
+        return status;
+    if (t.cut_off) {
         finish(&t, host);
         *timing = t;
         return UC_OK;
     }
-    t.calls = first * MAX_CALLS <= sample_ns ? MAX_CALLS
-              : first < sample_ns            ? (int)ceil(sample_ns / first)
-                                             : 1;
     round = first < long_call_ns ? UC_TIMING_ROUND : LONG_ROUND;
-    t.samples = 0;
     do {
         status = sample(context, true, round, t.calls, t.sample_ns + t.samples,
                         host + t.samples, err);

@@ -3,12 +3,13 @@
  * Honest timing: how many samples of how many calls, and when to stop.
  *
  * One call is timed first. If it is slower than the cut-off, by more than a
- * call's host time could explain, it is all that is taken. Else samples of
- * back-to-back calls, at least 0.5 ms long, are taken in rounds. A round
- * begins with a call that is not timed, so that the device is busy while the
- * host prepares the next: what is timed is the steady state, the larger of
- * host and device time. Rounds end when the spread is within 1 % of the
- * median, or samples or the time for one kernel are used up.
+ * call's host time could explain, it is all that is taken. If one sample is
+ * slower than a nearer cut-off, no more are. Else samples of back-to-back
+ * calls, at least 0.5 ms long, are taken in rounds. A round begins with a call
+ * that is not timed, so that the device is busy while the host prepares the
+ * next: what is timed is the steady state, the larger of host and device time.
+ * Rounds end when the spread is within 1 % of the median, or samples or the
+ * time for one kernel are used up.
  *
  * Units:   *_ns nanoseconds.
  * Owner:   plain values.
@@ -40,10 +41,15 @@ struct uc_timing {
     float sample_ns[UC_MAX_SAMPLES];
 };
 
-/** `cut_off_ns` 0 or less: never cut off. */
+/** When to stop early; 0: never. */
+struct uc_timing_limits {
+    double call_ns;   /**< after one call that is slower */
+    double sample_ns; /**< after one sample that is */
+};
+
 enum uc_status uc_timing_take(uc_sampler *sample, void *context,
-                              double cut_off_ns, struct uc_timing *timing,
-                              struct uc_error *err);
+                              const struct uc_timing_limits *limits,
+                              struct uc_timing *timing, struct uc_error *err);
 
 /** Median, and half the interquartile range, of `count` >= 1 values. */
 void uc_timing_summarize(const float *values, int count, double *median,

@@ -2,138 +2,313 @@
 
 #include "planner/work.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/** A growing list. */
-struct works {
-    struct uc_work *list;
-    size_t count, room;
-};
+/* What one size lacks ----------------------------------------------------*/
 
-static enum uc_status append(struct works *works, const struct uc_work *work,
-                             struct uc_error *err)
+unsigned uc_work_left_out(const struct uc_work_options *options)
 {
-    if (works->count == works->room) {
-        size_t room = works->room == 0 ? 64 : 2 * works->room;
-        struct uc_work *list = realloc(works->list, room * sizeof *list);
+    unsigned rounding = UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
 
-        if (list == NULL)
-            return uc_no_memory(err);
-        works->list = list;
-        works->room = room;
-    }
-    works->list[works->count++] = *work;
-    return UC_OK;
+    return (rounding & ~options->allow) |
+           (options->no_runtime_compiled ? UC_NOTE_RUNTIME_COMPILED : 0u);
 }
 
-static void want(struct uc_work *work, const struct uc_kernel *kernel,
-                 bool accumulate)
+bool uc_work_admits(const struct uc_problem *problem,
+                    const struct uc_work_options *options, unsigned notes)
 {
-    for (size_t i = 0; i < work->kernel_count; i++)
-        if (work->kernels[i].accumulate == accumulate &&
-            uc_kernel_equal(&work->kernels[i].kernel, kernel))
-            return;
-    work->kernels[work->kernel_count++] =
-        (struct uc_work_kernel){ *kernel, accumulate };
+    return uc_notes_keep_math(notes, problem) &&
+           (notes & uc_work_left_out(options)) == 0;
 }
 
-/** Every kernel of a problem at one size; those of beta 0 first. */
-static void want_all(struct uc_work *work, bool accumulate)
+/** The first row whose micro-batch is at least this. */
+static size_t first_row(const struct uc_work_known *known, int64_t micro_batch)
 {
-    struct uc_kernel kernels[UC_LEGACY_KERNELS];
-    size_t count = uc_legacy_kernels(&work->problem, kernels);
+    size_t from = 0, to = known->row_count;
 
-    for (size_t i = 0; i < count; i++)
-        want(work, &kernels[i], accumulate);
-}
-
-static void drop_present(struct uc_work *work,
-                         const struct uc_measurement *rows, size_t count,
-                         int64_t max_workspace_bytes)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < work->kernel_count; i++) {
-        const struct uc_work_kernel *k = &work->kernels[i];
-        bool present = false;
-
-        for (size_t j = 0; j < count && !present; j++)
-            present = rows[j].micro_batch == work->micro_batch &&
-                      rows[j].accumulate == k->accumulate &&
-                      uc_kernel_equal(&rows[j].kernel, &k->kernel) &&
-                      (rows[j].outcome != UC_TOO_LARGE ||
-                       rows[j].workspace_bytes > max_workspace_bytes);
-        if (!present)
-            work->kernels[kept++] = *k;
-    }
-    work->kernel_count = kept;
-}
-
-/** The work of `size` among the sorted ones in [from, to), all of one
-    problem. */
-static struct uc_work *find_size(const struct works *works, size_t from,
-                                 size_t to, int64_t size)
-{
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        int64_t there = works->list[middle].micro_batch;
 
-        if (there == size)
-            return &works->list[middle];
-        if (there > size)
+        if (known->rows[middle].micro_batch < micro_batch)
             from = middle + 1;
         else
             to = middle;
     }
+    return from;
+}
+
+/** Of rows that are all of one size. */
+static const struct uc_measurement *find_row(const struct uc_work_known *known,
+                                             const struct uc_kernel *kernel,
+                                             bool accumulate)
+{
+    for (size_t i = 0; i < known->row_count; i++)
+        if (known->rows[i].accumulate == accumulate &&
+            uc_kernel_equal(&known->rows[i].kernel, kernel))
+            return &known->rows[i];
     return NULL;
 }
 
+/** Whether a search for graph kernels that covers these options was
+    recorded. */
+static bool is_searched(const struct uc_work_known *known,
+                        const struct uc_work_options *options,
+                        int64_t micro_batch, bool accumulate)
+{
+    for (size_t i = 0; i < known->search_count; i++) {
+        const struct uc_search *s = &known->searches[i];
+
+        if (s->api == UC_API_GRAPH && s->micro_batch == micro_batch &&
+            s->accumulate == accumulate)
+            return (s->pruned == 0 || !options->exhaustive) &&
+                   (s->left_out & ~uc_work_left_out(options)) == 0;
+    }
+    return false;
+}
+
+/** What was too large once may fit today. */
+static bool is_to_be_tried_again(const struct uc_measurement *row,
+                                 const struct uc_work_options *options)
+{
+    return row->outcome == UC_TOO_LARGE &&
+           row->workspace_bytes <= options->max_workspace_bytes;
+}
+
+static enum uc_status append(void **list, size_t *count,
+                             const struct uc_work_kernel *kernel,
+                             struct uc_error *err)
+{
+    struct uc_work_kernel *entry = uc_array_append(list, count, sizeof *entry);
+
+    if (entry == NULL)
+        return uc_no_memory(err);
+    *entry = *kernel;
+    return UC_OK;
+}
+
+static enum uc_status add_legacy(const struct uc_problem *problem,
+                                 bool accumulate,
+                                 const struct uc_work_options *options,
+                                 const struct uc_work_known *known, void **list,
+                                 size_t *list_count, struct uc_error *err)
+{
+    struct uc_kernel kernels[UC_LEGACY_KERNELS];
+    size_t count = uc_legacy_kernels(problem, kernels);
+    enum uc_status status = UC_OK;
+
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        const struct uc_measurement *row =
+            find_row(known, &kernels[i], accumulate);
+        const struct uc_work_kernel kernel = {
+            .kernel = kernels[i],
+            .accumulate = accumulate,
+            .notes = uc_legacy_notes(&kernels[i], problem->operation)
+        };
+
+        if (row == NULL || is_to_be_tried_again(row, options))
+            status = append(list, list_count, &kernel, err);
+    }
+    return status;
+}
+
+/** Graph kernels that are known by name: those that were too large. */
+static enum uc_status add_graph(const struct uc_problem *problem,
+                                bool accumulate,
+                                const struct uc_work_options *options,
+                                const struct uc_work_known *known, void **list,
+                                size_t *list_count, struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
+    if (known->rows == NULL)
+        return UC_OK;
+    for (size_t i = 0; i < known->row_count && status == UC_OK; i++) {
+        const struct uc_measurement *row = &known->rows[i];
+        const struct uc_work_kernel kernel = { row->kernel, accumulate,
+                                               row->notes,
+                                               row->workspace_bytes };
+
+        if (row->kernel.api == UC_API_GRAPH && row->accumulate == accumulate &&
+            is_to_be_tried_again(row, options) &&
+            uc_work_admits(problem, options, row->notes) &&
+            !uc_known_bad_reason(options->known_bad, options->cudnn, problem,
+                                 &row->kernel))
+            status = append(list, list_count, &kernel, err);
+    }
+    return status;
+}
+
+enum uc_status uc_work_gap(const struct uc_problem *problem,
+                           const struct uc_work_size *size,
+                           const struct uc_work_options *options,
+                           const struct uc_work_known *known,
+                           struct uc_work_gap *gap, struct uc_error *err)
+{
+    size_t from = first_row(known, size->micro_batch);
+    size_t to = first_row(known, size->micro_batch + 1);
+    struct uc_work_known here = { NULL, 0, NULL, 0 };
+    struct uc_work_gap found = { NULL, 0, { false, false } };
+    enum uc_status status = UC_OK;
+    int cases = size->accumulates ? 2 : 1;
+    void *list = NULL;
+
+    if (!options->remeasure)
+        here = (struct uc_work_known){ to > from ? known->rows + from : NULL,
+                                       to - from, known->searches,
+                                       known->search_count };
+    for (int beta = 0; beta < cases && status == UC_OK; beta++) {
+        if (options->apis & 1u << UC_API_LEGACY)
+            status = add_legacy(problem, beta == 1, options, &here, &list,
+                                &found.kernel_count, err);
+        if (options->apis & 1u << UC_API_GRAPH && status == UC_OK) {
+            found.search[beta] =
+                !is_searched(&here, options, size->micro_batch, beta == 1);
+            status = add_graph(problem, beta == 1, options, &here, &list,
+                               &found.kernel_count, err);
+        }
+    }
+    if (status != UC_OK) {
+        free(list);
+        return status;
+    }
+    found.kernels = list;
+    *gap = found;
+    return UC_OK;
+}
+
+void uc_work_gap_free(struct uc_work_gap *gap)
+{
+    free(gap->kernels);
+    *gap = (struct uc_work_gap){ NULL, 0, { false, false } };
+}
+
+/* Every size of a problem ------------------------------------------------*/
+
 static int by_falling_size(const void *a, const void *b)
 {
-    const struct uc_work *left = a, *right = b;
+    int64_t left = ((const struct uc_work_size *)a)->micro_batch;
+    int64_t right = ((const struct uc_work_size *)b)->micro_batch;
 
-    return (left->micro_batch < right->micro_batch) -
-           (left->micro_batch > right->micro_batch);
+    return (left < right) - (left > right);
 }
 
-static void sort(struct works *works, size_t from)
-{
-    if (works->count > from)
-        qsort(works->list + from, works->count - from, sizeof *works->list,
-              by_falling_size);
-}
-
-/** What one batch of a problem needs, on top of what is there. */
-static enum uc_status add_batch(struct works *works, size_t from,
-                                const struct uc_problem *problem, int64_t batch,
+/** What one batch needs, into a list of sizes falling and each once. */
+static enum uc_status add_batch(struct uc_work_problem *of, int64_t batch,
                                 const struct uc_policy *policy,
                                 struct uc_error *err)
 {
+    void *list = of->sizes;
     int64_t *sizes = NULL;
-    size_t count, sorted = works->count;
+    size_t count, sorted = of->size_count;
     enum uc_status status = uc_policy_sizes(policy, batch, &sizes, &count, err);
 
     for (size_t i = 0; i < count && status == UC_OK; i++) {
-        struct uc_work *work = find_size(works, from, sorted, sizes[i]);
-        struct uc_work fresh = { .problem = *problem, .micro_batch = sizes[i] };
+        struct uc_work_size key = { .micro_batch = sizes[i] }, *size = NULL;
 
-        if (sizes[i] < batch && !uc_problem_splits_at(problem, sizes[i]))
+        if (sizes[i] < batch && !uc_problem_splits_at(&of->problem, sizes[i]))
             continue;
-        if (work == NULL) {
-            status = append(works, &fresh, err);
-            if (status != UC_OK)
-                break;
-            work = &works->list[works->count - 1];
+        if (sorted > 0)
+            size = bsearch(&key, list, sorted, sizeof key, by_falling_size);
+        if (size == NULL)
+            size = uc_array_append(&list, &of->size_count, sizeof *size);
+        if (size == NULL) {
+            status = uc_no_memory(err);
+            break;
         }
-        want_all(work, false);
-        if (problem->operation == UC_BACKWARD_FILTER && sizes[i] < batch)
-            want_all(work, true);
+        size->micro_batch = sizes[i];
+        size->accumulates =
+            size->accumulates ||
+            (of->problem.operation == UC_BACKWARD_FILTER && sizes[i] < batch);
     }
     free(sizes);
-    sort(works, from);
+    of->sizes = list;
+    if (of->size_count > 0)
+        qsort(of->sizes, of->size_count, sizeof *of->sizes, by_falling_size);
+    if (batch > of->batch)
+        of->batch = batch;
     return status;
 }
+
+static bool is_coarse(const struct uc_work_problem *of, int64_t size)
+{
+    return size == of->batch || (size & (size - 1)) == 0;
+}
+
+/** Sizes far apart first: what is hopeless there is not measured between
+    them. Keeps each part's order. */
+static enum uc_status sort_coarse_first(struct uc_work_problem *of,
+                                        struct uc_error *err)
+{
+    struct uc_work_size *sorted = calloc(of->size_count, sizeof *sorted);
+    size_t at = 0;
+
+    if (sorted == NULL)
+        return uc_no_memory(err);
+    for (int coarse = 1; coarse >= 0; coarse--)
+        for (size_t i = 0; i < of->size_count; i++)
+            if (is_coarse(of, of->sizes[i].micro_batch) == (coarse == 1))
+                sorted[at++] = of->sizes[i];
+    free(of->sizes);
+    of->sizes = sorted;
+    return UC_OK;
+}
+
+static enum uc_status drop_complete(struct uc_work_problem *of,
+                                    const struct uc_work_options *options,
+                                    const struct uc_work_known *known,
+                                    struct uc_error *err)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < of->size_count; i++) {
+        struct uc_work_gap gap;
+        enum uc_status status =
+            uc_work_gap(&of->problem, &of->sizes[i], options, known, &gap, err);
+
+        if (status != UC_OK)
+            return status;
+        of->sizes[i].kernels = gap.kernel_count;
+        of->sizes[i].searches = gap.search[0] + gap.search[1];
+        if (of->sizes[i].kernels > 0 || of->sizes[i].searches > 0)
+            of->sizes[kept++] = of->sizes[i];
+        uc_work_gap_free(&gap);
+    }
+    of->size_count = kept;
+    return UC_OK;
+}
+
+/** Less what the profile has. */
+static enum uc_status drop_known(struct uc_work_problem *of,
+                                 struct uc_profile *profile, int64_t env,
+                                 const struct uc_work_options *options,
+                                 struct uc_error *err)
+{
+    struct uc_measurement *rows = NULL;
+    struct uc_search *searches = NULL;
+    size_t row_count = 0, search_count = 0;
+    enum uc_status status = UC_OK;
+
+    if (profile != NULL && env >= 0 && !options->remeasure) {
+        status =
+            uc_profile_load(profile, env, &of->problem, &rows, &row_count, err);
+        if (status == UC_OK)
+            status = uc_profile_load_searches(profile, env, &of->problem,
+                                              &searches, &search_count, err);
+    }
+    if (status == UC_OK)
+        status = drop_complete(
+            of, options,
+            &(struct uc_work_known){ rows, row_count, searches, search_count },
+            err);
+    free(rows);
+    free(searches);
+    return status;
+}
+
+/* Every problem ----------------------------------------------------------*/
 
 static bool seen_before(const struct uc_network_operation *operations,
                         size_t index)
@@ -145,58 +320,55 @@ static bool seen_before(const struct uc_network_operation *operations,
     return false;
 }
 
-/** All batches of one problem, less what the profile has. */
-static enum uc_status add_problem(struct works *works,
-                                  struct uc_profile *profile, int64_t env,
-                                  const struct uc_network_operation *operations,
-                                  const int64_t *batches, size_t count,
-                                  size_t index, const struct uc_policy *policy,
-                                  int64_t max_workspace_bytes,
-                                  struct uc_error *err)
+void uc_work_list_free(struct uc_work_problem *list, size_t count)
 {
-    const struct uc_problem *problem = &operations[index].problem;
-    struct uc_measurement *rows = NULL;
-    size_t row_count = 0, from = works->count, kept;
-    enum uc_status status = UC_OK;
-
-    for (size_t i = index; i < count && status == UC_OK; i++)
-        if (uc_problem_equal(&operations[i].problem, problem))
-            status = add_batch(works, from, problem, batches[i], policy, err);
-    if (status == UC_OK && profile != NULL && env >= 0)
-        status = uc_profile_load(profile, env, problem, &rows, &row_count, err);
-    if (status != UC_OK)
-        return status;
-    kept = from;
-    for (size_t i = from; i < works->count; i++) {
-        drop_present(&works->list[i], rows, row_count, max_workspace_bytes);
-        if (works->list[i].kernel_count > 0)
-            works->list[kept++] = works->list[i];
-    }
-    works->count = kept;
-    free(rows);
-    return UC_OK;
+    for (size_t i = 0; i < count; i++)
+        free(list[i].sizes);
+    free(list);
 }
 
 enum uc_status uc_work_list(struct uc_profile *profile, int64_t env,
                             const struct uc_network_operation *operations,
                             const int64_t *batches, size_t count,
-                            const struct uc_policy *policy, bool remeasure,
-                            int64_t max_workspace_bytes, struct uc_work **list,
-                            size_t *list_count, struct uc_error *err)
+                            const struct uc_policy *policy,
+                            const struct uc_work_options *options,
+                            struct uc_work_problem **list, size_t *list_count,
+                            struct uc_error *err)
 {
-    struct works works = { NULL, 0, 0 };
+    void *problems = NULL;
+    size_t used = 0;
     enum uc_status status = UC_OK;
 
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        if (!seen_before(operations, i))
-            status = add_problem(&works, remeasure ? NULL : profile, env,
-                                 operations, batches, count, i, policy,
-                                 max_workspace_bytes, err);
-    if (status != UC_OK) {
-        free(works.list);
-        return status;
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        struct uc_work_problem *of;
+
+        if (seen_before(operations, i))
+            continue;
+        of = uc_array_append(&problems, &used, sizeof *of);
+        if (of == NULL) {
+            status = uc_no_memory(err);
+            break;
+        }
+        of->problem = operations[i].problem;
+        for (size_t j = i; j < count && status == UC_OK; j++)
+            if (uc_problem_equal(&operations[j].problem, &of->problem))
+                status = add_batch(of, batches[j], policy, err);
+        if (status == UC_OK)
+            status = sort_coarse_first(of, err);
+        if (status == UC_OK)
+            status = drop_known(of, profile, env, options, err);
+        if (status == UC_OK && of->size_count == 0) {
+            free(of->sizes);
+            used--; /* its place is the next one's: no growing, no hole */
+        }
     }
-    *list = works.list;
-    *list_count = works.count;
+    if (status != UC_OK || used == 0) {
+        uc_work_list_free(problems, used);
+        problems = NULL;
+    }
+    if (status != UC_OK)
+        return status;
+    *list = problems;
+    *list_count = used;
     return UC_OK;
 }

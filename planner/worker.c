@@ -3,11 +3,14 @@
 #include "planner/worker.h"
 
 #include "planner/measure.h"
+#include "runtime/engines.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -63,16 +66,84 @@ static _Noreturn void give_up(int fd, const struct uc_error *err)
     _exit((int)err->status);
 }
 
+/** Searches of the problem in work, by beta case: they begin at the full batch,
+    which takes longer than a size of it. */
+static struct search {
+    struct uc_problem problem;
+    int64_t batch;
+    bool runtime_compiled;
+    struct uc_engines *engines; /**< NULL: none */
+} searches[2];
+
+static cudnnStatus_t begin_search(const struct uc_measure_session *session,
+                                  const struct uc_work *work,
+                                  const struct uc_engines **engines)
+{
+    struct uc_graph_place place = { .handle = session->gpu.handle };
+    struct search *s = &searches[work->accumulate];
+    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+
+    if (s->engines == NULL || s->batch != work->batch ||
+        s->runtime_compiled != work->runtime_compiled ||
+        !uc_problem_equal(&s->problem, &work->problem)) {
+        uc_engines_close(s->engines);
+        *s = (struct search){ work->problem, work->batch,
+                              work->runtime_compiled, NULL };
+        status = uc_engines_open(&session->gpu.cudnn, &place, &work->problem,
+                                 work->batch, work->accumulate,
+                                 work->runtime_compiled, &s->engines);
+    }
+    *engines = s->engines;
+    return status;
+}
+
+/** Graph kernels at one size: each is told, then that there are no more. */
+static void search(int fd, const struct uc_measure_session *session,
+                   const struct uc_work *work)
+{
+    struct uc_worker_message m = { .event = UC_WORKER_IDLE };
+    const struct uc_engines *engines = NULL;
+    struct uc_engine_candidate *list = NULL;
+    size_t count = 0;
+    cudnnStatus_t status = begin_search(session, work, &engines);
+
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = uc_engines_at(engines, work->micro_batch, &list, &count);
+    if (status != CUDNN_STATUS_SUCCESS) {
+        m.event = UC_WORKER_NOTHING;
+        uc_fail(&m.u.error, UC_EDEVICE, "cuDNN: %s",
+                session->gpu.cudnn.GetErrorString(status));
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct uc_worker_message found = {
+            .event = UC_WORKER_FOUND,
+            .u.candidate = { list[i].kernel, work->accumulate, list[i].notes,
+                             list[i].workspace_bytes }
+        };
+
+        say(fd, &found);
+    }
+    free(list);
+    say(fd, &m);
+}
+
+/** Bytes of a work that are sent. */
+static size_t sent_bytes(const struct uc_work *work)
+{
+    return offsetof(struct uc_work, kernels) +
+           work->kernel_count * sizeof *work->kernels;
+}
+
 /** The device belongs to this process until it ends; _exit() runs no
     handlers that CUDA or the parent's libraries may have left. */
 static _Noreturn void work_until_closed(int fd, int device,
                                         int64_t max_workspace_bytes)
 {
     static struct uc_measure_session session;
+    static struct uc_work work;
     struct uc_measure_events events = { say_started, say_done, &fd };
     struct uc_worker_message m = { .event = UC_WORKER_READY };
     struct uc_error err = { 0 };
-    struct uc_work work;
     ssize_t got;
 
     session.max_workspace_bytes = max_workspace_bytes;
@@ -84,8 +155,13 @@ static _Noreturn void work_until_closed(int fd, int device,
     while ((got = recv(fd, &work, sizeof work, 0)) != 0) {
         if (got < 0 && errno == EINTR)
             continue;
-        if (got != (ssize_t)sizeof work)
+        if (got < (ssize_t)offsetof(struct uc_work, kernels) ||
+            got != (ssize_t)sent_bytes(&work))
             _exit(UC_EINTERNAL);
+        if (work.search) {
+            search(fd, &session, &work);
+            continue;
+        }
         if (uc_measure_work(&session, &work, &events, &err) != UC_OK)
             give_up(fd, &err);
         m = (struct uc_worker_message){ .event = UC_WORKER_IDLE };
@@ -167,7 +243,7 @@ static void tell(const struct uc_worker *worker, const void *what, size_t size)
 
 void uc_worker_send(struct uc_worker *worker, const struct uc_work *work)
 {
-    tell(worker, work, sizeof *work);
+    tell(worker, work, sent_bytes(work));
 }
 
 void uc_worker_acknowledge(struct uc_worker *worker)

@@ -5,9 +5,10 @@
  *
  * The parent never touches CUDA. Parent and worker talk over a socket whose
  * messages are struct uc_worker_message (to the parent) and struct uc_work
- * (to the worker); both ends are the same program, so the structs are sent
- * as they are. A worker goes on after a measurement when the parent has
- * acknowledged it, so that a killed run loses the unfinished one only.
+ * (to the worker, without the kernels that there are not); both ends are the
+ * same program, so the structs are sent as they are. A worker goes on after a
+ * measurement when the parent has acknowledged it, so that a killed run loses
+ * the unfinished one only.
  *
  * Owner:   stop a started worker with uc_worker_stop(); takes stopped ones.
  * Errors:  UC_EDEVICE (no GPU, no cuDNN: the worker's own words),
@@ -24,9 +25,11 @@
 
 enum uc_worker_event {
     UC_WORKER_READY,   /**< environment and device_count are set */
+    UC_WORKER_FOUND,   /**< candidate: a search found it */
     UC_WORKER_STARTED, /**< kernel: index into the work's kernels */
     UC_WORKER_DONE,    /**< kernel and measurement */
     UC_WORKER_IDLE,    /**< the work is finished */
+    UC_WORKER_NOTHING, /**< the search is finished; error: it failed */
     UC_WORKER_FAILED   /**< error; the worker exits */
 };
 
@@ -37,6 +40,7 @@ struct uc_worker_message {
     union {
         struct uc_environment environment;
         struct uc_measurement measurement;
+        struct uc_work_kernel candidate;
         struct uc_error error;
     } u;
 };

@@ -1,4 +1,5 @@
-# bench from end to end without a GPU, on the double of CUDA and cuDNN.
+# bench from end to end without a GPU, on the double of CUDA and cuDNN: the
+# legacy API. The graph API is in cli_bench_graph.sh.
 . "$abs_top_srcdir/tests/lib.sh"
 
 double_present || skip_all "built without CUDA and cuDNN headers"
@@ -14,7 +15,7 @@ export UC_DOUBLE_LOG
 
 bench()
 {
-    with_double ucudnn-plan bench "$@" tiny.json
+    with_double ucudnn-plan bench --api legacy --exhaustive "$@" tiny.json
 }
 
 expect 0 "a tiny network is measured" bench --profile p

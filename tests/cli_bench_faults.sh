@@ -17,7 +17,7 @@ all=49
 
 bench()
 {
-    with_double ucudnn-plan bench "$@"
+    with_double ucudnn-plan bench --api legacy --exhaustive "$@"
 }
 
 # query SQL: one value of the profile p.
@@ -100,7 +100,7 @@ unset UC_DOUBLE_FAULT
 rm -f p
 expect 0 "a used up time budget is no error" \
     bench --profile p --time-budget 0.000001 tiny.json
-out_has " measurements are left"
+out_has " micro-batch sizes are left"
 expect 0 "and the next run goes on" bench --profile p tiny.json
 expect 0 "until nothing is left" bench --profile p tiny.json
 out_has "0 measurements in "

@@ -5,7 +5,7 @@
 expect 0 "the program is recorded" \
     ucudnn-plan record -o net.json -- "$steps" steps=2
 expect 0 "what it runs is measured" \
-    with_double ucudnn-plan bench ./net.json -p net.profile -q
+    with_double ucudnn-plan bench ./net.json -p net.profile -q --api legacy
 # By the formulas of tests/double/README the fastest kernel of a filter
 # gradient needs 16 KiB for two images, 32 KiB for four.
 expect 0 "it is planned" with_double ucudnn-plan plan ./net.json \

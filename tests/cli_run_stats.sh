@@ -5,7 +5,7 @@
 expect 0 "a program is recorded" \
     ucudnn-plan record -o net.json -- "$steps" steps=2
 expect 0 "measured" \
-    with_double ucudnn-plan bench ./net.json -p net.profile -q
+    with_double ucudnn-plan bench ./net.json -p net.profile -q --api legacy
 expect 0 "and planned" with_double ucudnn-plan plan ./net.json \
     -p net.profile -w 20K -q --min-gain 0 -o net.plan
 ucudnn-plan show --json net.plan >plan.json

@@ -75,7 +75,7 @@ cat >example.json <<'END_OF_FILE'
                          "pad": 1 } } }
 END_OF_FILE
 expect 0 "the example's layer is measured" with_double ucudnn-plan bench \
-    example.json --profile p --policy power-of-two --quiet
+    example.json --profile p --policy power-of-two --api legacy --quiet
 expect 0 "the example's layer is planned" ucudnn-plan plan example.json \
     --profile p --workspace-limit 100K --offline --quiet -o plan
 run_example()

@@ -140,8 +140,15 @@ include tests/double/local.mk
 include tests/client/local.mk
 
 # measuring
-unit_tests += tests/timing_take
-cli_tests += tests/cli_bench_faults.sh
+unit_tests += \
+	tests/agenda_sizes \
+	tests/known_bad \
+	tests/prune_rules \
+	tests/timing_take \
+	tests/tolerance_classes
+cli_tests += \
+	tests/cli_bench_faults.sh \
+	tests/cli_bench_graph.sh
 
 # statistics and recording; run and record
 EXTRA_DIST += tests/runtime_steps.sh
@@ -276,6 +283,6 @@ else
 TESTS += tests/needs_cmocka.sh
 endif
 TESTS += $(cli_tests) $(gpu_tests)
-EXTRA_PROGRAMS = $(bench_programs)
-CLEANFILES += $(bench_programs)
+EXTRA_PROGRAMS = $(bench_programs) tests/bench_pruning
+CLEANFILES += $(bench_programs) tests/bench_pruning
 EXTRA_DIST += $(cli_tests) tests/needs_cmocka.sh

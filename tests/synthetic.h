@@ -77,6 +77,37 @@ static struct uc_measurement synthetic_measurement(
     return row;
 }
 
+/** Every legacy kernel of a problem at every size. */
+static enum uc_status synthetic_store_problem(
+    struct uc_profile *profile, int64_t env, const struct uc_work_problem *of,
+    bool (*edit)(const struct uc_problem *, struct uc_measurement *, void *),
+    void *context, struct uc_error *err)
+{
+    const struct uc_work_options options = { .apis = 1u << UC_API_LEGACY,
+                                             .max_workspace_bytes = -1 };
+    const struct uc_work_known nothing = { NULL, 0, NULL, 0 };
+    enum uc_status status = UC_OK;
+
+    for (size_t i = 0; i < of->size_count && !status; i++) {
+        struct uc_work_gap gap;
+
+        status = uc_work_gap(&of->problem, &of->sizes[i], &options, &nothing,
+                             &gap, err);
+        if (status)
+            break;
+        for (size_t k = 0; k < gap.kernel_count && !status; k++) {
+            struct uc_measurement row = synthetic_measurement(
+                &of->problem, of->sizes[i].micro_batch, &gap.kernels[k]);
+
+            if (!edit || edit(&of->problem, &row, context))
+                status =
+                    uc_profile_store(profile, env, &of->problem, &row, err);
+        }
+        uc_work_gap_free(&gap);
+    }
+    return status;
+}
+
 /** Store what the network needs, and hand each row to `edit` (may be NULL)
  * before: false leaves it out. */
 static enum uc_status synthetic_store(
@@ -86,7 +117,9 @@ static enum uc_status synthetic_store(
     void *context, struct uc_error *err)
 {
     struct uc_network_operation *operations = NULL;
-    struct uc_work *work = NULL;
+    const struct uc_work_options options = { .apis = 1u << UC_API_LEGACY,
+                                             .max_workspace_bytes = -1 };
+    struct uc_work_problem *work = NULL;
     int64_t *batches = NULL;
     size_t count = 0, work_count = 0;
     enum uc_status status =
@@ -100,19 +133,13 @@ static enum uc_status synthetic_store(
         batches[i] = network->batch;
     if (!status)
         status = uc_work_list(NULL, -1, operations, batches, count, policy,
-                              false, -1, &work, &work_count, err);
+                              &options, &work, &work_count, err);
     for (size_t i = 0; i < work_count && !status; i++)
-        for (size_t k = 0; k < work[i].kernel_count && !status; k++) {
-            struct uc_measurement row = synthetic_measurement(
-                &work[i].problem, work[i].micro_batch, &work[i].kernels[k]);
-
-            if (!edit || edit(&work[i].problem, &row, context))
-                status =
-                    uc_profile_store(profile, env, &work[i].problem, &row, err);
-        }
+        status =
+            synthetic_store_problem(profile, env, &work[i], edit, context, err);
     free(operations);
     free(batches);
-    free(work);
+    uc_work_list_free(work, work_count);
     return status;
 }
 

@@ -37,18 +37,25 @@ static enum uc_status sampler(void *context, bool lead, int samples, int calls,
     return UC_OK;
 }
 
-static struct uc_timing take(struct script *script, double cut_off_ns)
+static struct uc_timing take_within(struct script *script, double call_ns,
+                                    double sample_ns)
 {
+    struct uc_timing_limits limits = { call_ns, sample_ns };
     struct uc_timing timing;
     struct uc_error err;
 
     script->every_round_led = true;
-    assert_int_equal(uc_timing_take(sampler, script, cut_off_ns, &timing, &err),
+    assert_int_equal(uc_timing_take(sampler, script, &limits, &timing, &err),
                      UC_OK);
     assert_true(script->every_round_led);
     assert_true(script->most_samples <= UC_TIMING_ROUND);
     assert_true(timing.samples <= UC_MAX_SAMPLES);
     return timing;
+}
+
+static struct uc_timing take(struct script *script, double call_ns)
+{
+    return take_within(script, call_ns, 0);
 }
 
 static void a_steady_kernel_takes_one_round(void **state)
@@ -107,6 +114,33 @@ static void a_hopeless_kernel_gives_one_sample(void **state)
     assert_int_equal(t.median_ns, 5000000);
 }
 
+static void a_slow_first_sample_is_the_last(void **state)
+{
+    struct script s = { .device_ns = 100e3 };
+    struct uc_timing t = take_within(&s, 0, 90e3);
+
+    (void)state;
+    assert_true(t.cut_off);
+    assert_int_equal(t.samples, 1);
+    assert_int_equal(t.calls, 5);
+    assert_int_equal(s.calls_of_sampler, 2);
+    assert_int_equal(t.median_ns, 100000);
+}
+
+static void a_fast_first_sample_is_one_of_them(void **state)
+{
+    struct script s = { .device_ns = 100e3 };
+    struct uc_timing t = take_within(&s, 0, 110e3);
+
+    (void)state;
+    assert_false(t.cut_off);
+    assert_int_equal(t.samples, 1 + UC_TIMING_ROUND);
+    assert_int_equal(t.median_ns, 100000);
+    s = (struct script){ .device_ns = 20e3, .jitter = 0.2 };
+    t = take_within(&s, 0, 1e6);
+    assert_true(t.samples > UC_MAX_SAMPLES - UC_TIMING_ROUND);
+}
+
 static void host_time_alone_never_cuts_off(void **state)
 {
     /* The first call waits for the host: 100 us look like 250. */
@@ -118,6 +152,7 @@ static void host_time_alone_never_cuts_off(void **state)
 
 static void the_sampler_s_error_is_passed_on(void **state)
 {
+    const struct uc_timing_limits never = { 0, 0 };
     struct uc_timing timing = { .samples = -7 };
     struct uc_error err;
 
@@ -125,7 +160,7 @@ static void the_sampler_s_error_is_passed_on(void **state)
     for (int at = 1; at <= 2; at++) {
         struct script s = { .device_ns = 1e6, .fail_at = at };
 
-        assert_int_equal(uc_timing_take(sampler, &s, 0, &timing, &err),
+        assert_int_equal(uc_timing_take(sampler, &s, &never, &timing, &err),
                          UC_EDEVICE);
         assert_string_equal(err.text, "gone");
         assert_int_equal(timing.samples, -7);
@@ -156,6 +191,8 @@ int main(void)
         cmocka_unit_test(long_calls_are_single_and_few),
         cmocka_unit_test(an_unsteady_kernel_is_sampled_on_up_to_the_limit),
         cmocka_unit_test(a_hopeless_kernel_gives_one_sample),
+        cmocka_unit_test(a_slow_first_sample_is_the_last),
+        cmocka_unit_test(a_fast_first_sample_is_one_of_them),
         cmocka_unit_test(host_time_alone_never_cuts_off),
         cmocka_unit_test(the_sampler_s_error_is_passed_on),
         cmocka_unit_test(median_and_spread_are_those_of_order_statistics),

@@ -1,0 +1,383 @@
+#include "config.h"
+
+#include "planner/agenda.h"
+
+#include "common/array.h"
+#include "planner/prune.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static enum uc_status append_row(struct uc_agenda *agenda,
+                                 const struct uc_measurement *row,
+                                 struct uc_error *err)
+{
+    void *rows = agenda->rows;
+    struct uc_measurement *entry =
+        uc_array_append(&rows, &agenda->row_count, sizeof *entry);
+
+    if (entry == NULL)
+        return uc_no_memory(err);
+    agenda->rows = rows;
+    *entry = *row;
+    return UC_OK;
+}
+
+static enum uc_status append_kernel(struct uc_agenda *agenda,
+                                    const struct uc_work_kernel *kernel,
+                                    struct uc_error *err)
+{
+    void *kernels = agenda->kernels;
+    struct uc_work_kernel *entry =
+        uc_array_append(&kernels, &agenda->kernel_count, sizeof *entry);
+
+    if (entry == NULL)
+        return uc_no_memory(err);
+    agenda->kernels = kernels;
+    *entry = *kernel;
+    return UC_OK;
+}
+
+enum uc_status uc_agenda_open(struct uc_agenda *agenda,
+                              struct uc_profile *profile, int64_t env,
+                              const struct uc_work_problem *of,
+                              const struct uc_work_options *options,
+                              struct uc_error *err)
+{
+    struct uc_agenda opened = {
+        .profile = profile, .env = env, .of = of, .options = options
+    };
+    struct uc_measurement *rows = NULL;
+    size_t count = 0;
+    enum uc_status status = UC_OK;
+
+    *agenda = (struct uc_agenda){ 0 };
+    if (!options->remeasure)
+        status =
+            uc_profile_load(profile, env, &of->problem, &rows, &count, err);
+    if (status == UC_OK && !options->remeasure)
+        status = uc_profile_load_searches(profile, env, &of->problem,
+                                          &opened.searches,
+                                          &opened.search_count, err);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = append_row(&opened, &rows[i], err);
+    opened.known_rows = opened.row_count;
+    free(rows);
+    if (status != UC_OK) {
+        uc_agenda_close(&opened);
+        return status;
+    }
+    *agenda = opened;
+    return UC_OK;
+}
+
+void uc_agenda_close(struct uc_agenda *agenda)
+{
+    free(agenda->rows);
+    free(agenda->searches);
+    free(agenda->kernels);
+    *agenda = (struct uc_agenda){ 0 };
+}
+
+/* The size in work -------------------------------------------------------*/
+
+static const struct uc_work_size *size_in_work(const struct uc_agenda *agenda)
+{
+    return &agenda->of->sizes[agenda->next_size - 1];
+}
+
+/** A record to be filled in. */
+static void begin_record(struct uc_agenda *agenda, int beta)
+{
+    agenda->to_record[beta] = true;
+    agenda->records[beta] = (struct uc_search){
+        .api = UC_API_GRAPH,
+        .micro_batch = size_in_work(agenda)->micro_batch,
+        .accumulate = beta == 1,
+        .left_out = uc_work_left_out(agenda->options),
+    };
+}
+
+static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
+{
+    struct uc_work_known known = { agenda->rows, agenda->known_rows,
+                                   agenda->searches, agenda->search_count };
+    struct uc_work_gap gap;
+    const struct uc_work_size *size;
+    enum uc_status status;
+
+    agenda->next_size++;
+    size = size_in_work(agenda);
+    status = uc_work_gap(&agenda->of->problem, size, agenda->options, &known,
+                         &gap, err);
+    if (status != UC_OK)
+        return status;
+    agenda->state = UC_AGENDA_SEARCHING;
+    agenda->kernel_count = agenda->handed_out = 0;
+    free(agenda->kernels); /* an array that grows starts with nothing */
+    agenda->kernels = NULL;
+    memset(agenda->to_record, 0, sizeof agenda->to_record);
+    for (size_t i = 0; i < gap.kernel_count && status == UC_OK; i++)
+        status = append_kernel(agenda, &gap.kernels[i], err);
+    for (int beta = 0; beta < 2; beta++) {
+        agenda->to_search[beta] = gap.search[beta];
+        if (gap.search[beta])
+            begin_record(agenda, beta);
+    }
+    uc_work_gap_free(&gap);
+    return status;
+}
+
+/** Graph kernels that exist at the size in work: those to be measured, in
+    front, and those that were. Their count into *count. */
+static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
+                                           size_t *count, struct uc_error *err)
+{
+    int64_t micro_batch = size_in_work(agenda)->micro_batch;
+    size_t room = agenda->kernel_count + agenda->known_rows, used = 0;
+    struct uc_work_kernel *list = calloc(room + 1, sizeof *list);
+
+    if (list == NULL) {
+        uc_no_memory(err);
+        return NULL;
+    }
+    for (; used < agenda->kernel_count; used++)
+        list[used] = agenda->kernels[used];
+    for (size_t i = 0; i < agenda->known_rows; i++) {
+        const struct uc_measurement *row = &agenda->rows[i];
+
+        if (row->micro_batch == micro_batch && row->outcome == UC_MEASURED)
+            list[used++] =
+                (struct uc_work_kernel){ row->kernel, row->accumulate,
+                                         row->notes, row->workspace_bytes };
+    }
+    *count = used;
+    return list;
+}
+
+/** Leave out engines that are hopeless, and count them in the records. Legacy
+    kernels are few, and what plans are compared with. */
+static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
+{
+    int64_t micro_batch = size_in_work(agenda)->micro_batch;
+    struct uc_prune known;
+    struct uc_work_kernel *here;
+    size_t here_count, kept = 0;
+    enum uc_status status =
+        uc_prune_start(agenda->rows, agenda->row_count, &known, err);
+
+    if (status != UC_OK)
+        return status;
+    here = engines_here(agenda, &here_count, err);
+    if (here == NULL)
+        status = UC_EINTERNAL;
+    for (size_t i = 0; i < agenda->kernel_count && status == UC_OK; i++) {
+        if (here[i].kernel.api == UC_API_GRAPH &&
+            uc_prune_leaves_out(&known, here, here_count, i, micro_batch)) {
+            agenda->records[here[i].accumulate].pruned++;
+            agenda->counts.pruned++;
+        } else {
+            agenda->kernels[kept++] = here[i];
+        }
+    }
+    if (status == UC_OK)
+        agenda->kernel_count = kept;
+    free(here);
+    uc_prune_end(&known);
+    return status;
+}
+
+/** Beta 0 before 1, each in the order it was found. */
+static void sort_by_beta(struct uc_agenda *agenda, struct uc_work_kernel *room)
+{
+    size_t at = 0;
+
+    for (int beta = 0; beta < 2; beta++)
+        for (size_t i = 0; i < agenda->kernel_count; i++)
+            if (agenda->kernels[i].accumulate == (beta == 1))
+                room[at++] = agenda->kernels[i];
+    memcpy(agenda->kernels, room, at * sizeof *room);
+}
+
+static enum uc_status begin_measuring(struct uc_agenda *agenda,
+                                      struct uc_error *err)
+{
+    struct uc_work_kernel *room = NULL;
+    enum uc_status status = UC_OK;
+
+    if (!agenda->options->exhaustive)
+        status = prune(agenda, err);
+    if (status == UC_OK && agenda->kernel_count > 0) {
+        room = calloc(agenda->kernel_count, sizeof *room);
+        if (room == NULL)
+            return uc_no_memory(err);
+        sort_by_beta(agenda, room);
+        free(room);
+    }
+    agenda->state = UC_AGENDA_MEASURING;
+    return status;
+}
+
+/** All is measured: say so. Legacy kernels all have rows: no need. */
+static enum uc_status end_size(struct uc_agenda *agenda, struct uc_error *err)
+{
+    for (int beta = 0; beta < 2; beta++) {
+        struct uc_search *record = &agenda->records[beta];
+        enum uc_status status;
+
+        if (!agenda->to_record[beta])
+            continue;
+        /* What was too large once need not be found again. */
+        if (record->found < record->pruned)
+            record->found = record->pruned;
+        record->searched_at = (int64_t)time(NULL);
+        status = uc_profile_store_search(agenda->profile, agenda->env,
+                                         &agenda->of->problem, record, err);
+        if (status != UC_OK)
+            return status;
+    }
+    agenda->counts.sizes++;
+    agenda->state = UC_AGENDA_BETWEEN_SIZES;
+    return UC_OK;
+}
+
+/* What to do next --------------------------------------------------------*/
+
+static bool next_search(struct uc_agenda *agenda, struct uc_work *work)
+{
+    for (int beta = 0; beta < 2; beta++)
+        if (agenda->to_search[beta]) {
+            agenda->to_search[beta] = false;
+            agenda->searching = beta == 1;
+            agenda->search_from = agenda->kernel_count;
+            agenda->counts.searches++;
+            work->search = true;
+            work->runtime_compiled = !agenda->options->no_runtime_compiled;
+            work->accumulate = beta == 1;
+            return true;
+        }
+    return false;
+}
+
+static bool next_kernels(struct uc_agenda *agenda, struct uc_work *work)
+{
+    size_t left = agenda->kernel_count - agenda->handed_out;
+
+    work->kernel_count = left < UC_WORK_KERNELS ? left : UC_WORK_KERNELS;
+    if (left > 0)
+        memcpy(work->kernels, agenda->kernels + agenda->handed_out,
+               work->kernel_count * sizeof *work->kernels);
+    agenda->handed_out += work->kernel_count;
+    return work->kernel_count > 0;
+}
+
+static void begin_work(const struct uc_agenda *agenda, struct uc_work *work)
+{
+    work->problem = agenda->of->problem;
+    work->micro_batch = size_in_work(agenda)->micro_batch;
+    work->batch = agenda->of->batch;
+    work->search = work->accumulate = work->runtime_compiled = false;
+    work->skip_references = 0;
+    work->kernel_count = 0;
+}
+
+enum uc_status uc_agenda_next(struct uc_agenda *agenda, bool stop,
+                              struct uc_work *work, bool *more,
+                              struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
+    *more = false;
+    while (status == UC_OK) {
+        switch (agenda->state) {
+        case UC_AGENDA_BETWEEN_SIZES:
+            if (stop || agenda->next_size == agenda->of->size_count)
+                return UC_OK;
+            status = begin_size(agenda, err);
+            break;
+        case UC_AGENDA_SEARCHING:
+            begin_work(agenda, work);
+            *more = next_search(agenda, work);
+            if (*more)
+                return UC_OK;
+            status = begin_measuring(agenda, err);
+            break;
+        case UC_AGENDA_MEASURING:
+            begin_work(agenda, work);
+            *more = next_kernels(agenda, work);
+            if (*more)
+                return UC_OK;
+            status = end_size(agenda, err);
+            break;
+        }
+    }
+    return status;
+}
+
+/* What came of it --------------------------------------------------------*/
+
+static bool has_row(const struct uc_agenda *agenda,
+                    const struct uc_work_kernel *candidate)
+{
+    for (size_t i = 0; i < agenda->known_rows; i++) {
+        const struct uc_measurement *row = &agenda->rows[i];
+
+        if (row->micro_batch == size_in_work(agenda)->micro_batch &&
+            row->accumulate == candidate->accumulate &&
+            uc_kernel_equal(&row->kernel, &candidate->kernel))
+            return true;
+    }
+    return false;
+}
+
+enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
+                                   const struct uc_work_kernel *candidate,
+                                   struct uc_error *err)
+{
+    const struct uc_work_options *options = agenda->options;
+    const struct uc_problem *problem = &agenda->of->problem;
+
+    if (!uc_work_admits(problem, options, candidate->notes))
+        return UC_OK;
+    if (uc_known_bad_reason(options->known_bad, options->cudnn, problem,
+                            &candidate->kernel) != NULL) {
+        agenda->counts.known_bad++;
+        return UC_OK;
+    }
+    agenda->records[agenda->searching].found++;
+    /* One that was too large and may fit today is in the list already. */
+    if (has_row(agenda, candidate))
+        return UC_OK;
+    return append_kernel(agenda, candidate, err);
+}
+
+void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up)
+{
+    bool beta = agenda->searching;
+
+    agenda->kernel_count = agenda->search_from;
+    agenda->records[beta].found = 0;
+    agenda->to_record[beta] = !give_up;
+    agenda->counts.given_up += give_up;
+}
+
+enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
+                                const struct uc_measurement *m,
+                                struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
+    if (m->kernel.api == UC_API_GRAPH && m->outcome == UC_UNSUPPORTED)
+        return UC_OK;
+    status = uc_profile_store(agenda->profile, agenda->env,
+                              &agenda->of->problem, m, err);
+    if (status == UC_OK)
+        status = append_row(agenda, m, err);
+    return status;
+}
+
+void uc_agenda_leave_unrecorded(struct uc_agenda *agenda)
+{
+    memset(agenda->to_record, 0, sizeof agenda->to_record);
+}
