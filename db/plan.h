@@ -100,6 +100,11 @@ enum uc_status uc_plans_write(const char *path, const struct uc_plan *plans,
 /** Every plan of a file, in the order of their writing, each checked. */
 enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
                              size_t *count, struct uc_error *err);
+/** The same; after UC_EFILE *readable tells that the file is a whole plan file,
+ * and what is wrong is in its plans. */
+enum uc_status uc_plans_read_told(const char *path, struct uc_plan **plans,
+                                  size_t *count, bool *readable,
+                                  struct uc_error *err);
 void uc_plan_free(struct uc_plan *plan); /**< what it owns, not itself */
 void uc_plans_free(struct uc_plan *plans, size_t count);
 

@@ -269,19 +269,23 @@ static enum uc_status read_all(struct uc_sql *sql, struct uc_plan **plans,
     return status;
 }
 
-enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
-                             size_t *count, struct uc_error *err)
+enum uc_status uc_plans_read_told(const char *path, struct uc_plan **plans,
+                                  size_t *count, bool *readable,
+                                  struct uc_error *err)
 {
     struct uc_sql *sql = NULL;
     struct uc_plan *list = NULL;
     size_t used = 0;
     enum uc_status status;
 
+    *readable = false;
     status = uc_sql_open(&uc_plan_format, path, UC_SQL_READ_OLD, &sql, err);
     if (status == UC_OK)
         status = uc_sql_quick_check(sql, err);
-    if (status == UC_OK)
+    if (status == UC_OK) {
+        *readable = true;
         status = read_all(sql, &list, &used, err);
+    }
     uc_sql_close(sql);
     if (status != UC_OK) {
         uc_plans_free(list, used);
@@ -290,4 +294,12 @@ enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
     *plans = list;
     *count = used;
     return UC_OK;
+}
+
+enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
+                             size_t *count, struct uc_error *err)
+{
+    bool readable;
+
+    return uc_plans_read_told(path, plans, count, &readable, err);
 }

@@ -3,6 +3,7 @@
 #include "planner/gpu.h"
 
 #include "common/bytes.h"
+#include "common/clock.h"
 #include "runtime/describe.h"
 
 #include <math.h>
@@ -103,7 +104,7 @@ enum uc_status uc_gpu_wait(struct uc_gpu *gpu, struct uc_error *err)
                                   : uc_gpu_fail(gpu, "kernel", result, err);
 }
 
-static int64_t free_bytes(struct uc_gpu *gpu)
+int64_t uc_gpu_free_bytes(struct uc_gpu *gpu)
 {
     size_t available = 0, total = 0;
 
@@ -144,7 +145,7 @@ enum uc_status uc_gpu_reserve(struct uc_gpu *gpu, struct uc_buffer *buffer,
         if (result == CUDA_ERROR_OUT_OF_MEMORY) {
             buffer->base = 0;
             uc_bytes_print(bytes, asked);
-            uc_bytes_print(free_bytes(gpu), available);
+            uc_bytes_print(uc_gpu_free_bytes(gpu), available);
             return uc_fail(err, UC_ENOFIT,
                            "out of device memory: %s asked for, %s free", asked,
                            available);
@@ -250,4 +251,34 @@ enum uc_status uc_gpu_compare(struct uc_gpu *gpu, const struct uc_buffer *out,
         return uc_gpu_fail(gpu, "comparison", result, err);
     *error = host[1] > 0 ? sqrt(host[0] / host[1]) : sqrt(host[0]);
     return UC_OK;
+}
+
+enum uc_status uc_gpu_sample(struct uc_gpu *gpu, uc_gpu_issue *issue,
+                             void *context, bool lead, int samples, int calls,
+                             float *device_ns, float *host_ns,
+                             struct uc_error *err)
+{
+    enum uc_status status = lead ? issue(context, 1, err) : UC_OK;
+    CUresult result = gpu->cuda.EventRecord(gpu->marks[0], gpu->stream);
+
+    for (int i = 0; i < samples && status == UC_OK && !result; i++) {
+        double start = uc_clock_s();
+
+        status = issue(context, calls, err);
+        host_ns[i] = (float)((uc_clock_s() - start) * 1e9 / calls);
+        result = gpu->cuda.EventRecord(gpu->marks[i + 1], gpu->stream);
+    }
+    if (status != UC_OK)
+        return status;
+    if (!result)
+        result = gpu->cuda.EventSynchronize(gpu->marks[samples]);
+    for (int i = 0; i < samples && !result; i++) {
+        float milliseconds = 0;
+
+        result = gpu->cuda.EventElapsedTime(&milliseconds, gpu->marks[i],
+                                            gpu->marks[i + 1]);
+        device_ns[i] = milliseconds * 1e6f / (float)calls;
+    }
+    return result == CUDA_SUCCESS ? UC_OK
+                                  : uc_gpu_fail(gpu, "timing", result, err);
 }

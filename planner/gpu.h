@@ -55,6 +55,9 @@ enum uc_status uc_gpu_check_guards(struct uc_gpu *gpu,
                                    const struct uc_buffer *buffer, bool *intact,
                                    struct uc_error *err);
 
+/** Device memory that is free now. */
+int64_t uc_gpu_free_bytes(struct uc_gpu *gpu);
+
 /** Fill a buffer's bytes with 0xff: NaN in every floating-point type. */
 enum uc_status uc_gpu_poison(struct uc_gpu *gpu, const struct uc_buffer *buffer,
                              struct uc_error *err);
@@ -74,6 +77,17 @@ enum uc_status uc_gpu_compare(struct uc_gpu *gpu, const struct uc_buffer *out,
                               const struct uc_buffer *ref,
                               enum uc_dtype ref_type, uint64_t prior_seed,
                               double *error, struct uc_error *err);
+
+/** Enqueue `calls` calls of what is timed. */
+typedef enum uc_status uc_gpu_issue(void *context, int calls,
+                                    struct uc_error *err);
+
+/** A uc_sampler for what `issue` does: device time between events, one
+ * behind each of up to UC_TIMING_ROUND samples. */
+enum uc_status uc_gpu_sample(struct uc_gpu *gpu, uc_gpu_issue *issue,
+                             void *context, bool lead, int samples, int calls,
+                             float *device_ns, float *host_ns,
+                             struct uc_error *err);
 
 /** Wait for the stream; reports what went wrong on the device. */
 enum uc_status uc_gpu_wait(struct uc_gpu *gpu, struct uc_error *err);

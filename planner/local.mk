@@ -17,7 +17,7 @@ libuc_planner_a_SOURCES = \
 	planner/progress.c planner/progress.h \
 	planner/prune.c planner/prune.h \
 	planner/report.h \
-	planner/report_json.c \
+	planner/report_json.c planner/report_json.h \
 	planner/report_plan.c \
 	planner/report_profile.c \
 	planner/report_text.c \
@@ -56,6 +56,24 @@ CLEANFILES += $(planner_inc)
 else
 libuc_planner_a_SOURCES += planner/bench_none.c
 endif
+# Verifying a plan.
+libuc_planner_a_SOURCES += \
+	planner/report_verify.c planner/report_verify.h \
+	planner/report_verify_json.c \
+	planner/verify.h \
+	planner/verify_choose.c \
+	planner/verify_judge.c
+if HAVE_CUDNN
+libuc_planner_a_SOURCES += \
+	planner/child.c planner/child.h \
+	planner/verify.c planner/verify_impl.h \
+	planner/verify_child.c \
+	planner/verify_find.c \
+	planner/verify_sequence.c \
+	planner/verify_way.c
+else
+libuc_planner_a_SOURCES += planner/verify_none.c
+endif
 libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(JANSSON_CFLAGS)
 
 # A file as the bytes of a C string, to be included between braces.
@@ -74,6 +92,7 @@ ucudnn_plan_SOURCES = \
 	planner/cmd_record.c \
 	planner/cmd_run.c \
 	planner/cmd_show.c \
+	planner/cmd_verify.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c
 ucudnn_plan_LDADD = libuc-planner.a $(runtime_library) libuc-db.a \

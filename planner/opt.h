@@ -24,6 +24,7 @@ enum opt_type {
     OPT_STRING,  /**< const char *; not empty */
     OPT_BYTES,   /**< int64_t; uc_bytes_parse() */
     OPT_COUNT,   /**< int64_t; 1 .. 2^31-1 */
+    OPT_INDEX,   /**< int64_t; 0 .. 2^31-1 */
     OPT_SECONDS, /**< double; "90", "1.5", "10m", "2h" */
     OPT_SHARE,   /**< double; "0.01", "1%"; 0 .. 1 */
     OPT_MATH,    /**< int; enum uc_math */

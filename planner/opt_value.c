@@ -41,7 +41,8 @@ static enum uc_status parse_bytes(const char *text, void *out,
     return uc_bytes_parse(text, out, err);
 }
 
-static enum uc_status parse_count(const char *text, void *out,
+/** A whole number from `least` to INT32_MAX. */
+static enum uc_status parse_whole(const char *text, int64_t least, int64_t *out,
                                   struct uc_error *err)
 {
     int64_t count = 0;
@@ -49,12 +50,24 @@ static enum uc_status parse_count(const char *text, void *out,
 
     for (c = text; is_digit(*c) && count <= INT32_MAX; c++)
         count = count * 10 + (*c - '0');
-    if (c == text || *c != '\0' || count < 1 || count > INT32_MAX)
+    if (c == text || *c != '\0' || count < least || count > INT32_MAX)
         return uc_fail(err, UC_EINPUT,
-                       "\"%.64s\" is not a whole number from 1 to %d", text,
-                       INT32_MAX);
-    *(int64_t *)out = count;
+                       "\"%.64s\" is not a whole number from %d to %d", text,
+                       (int)least, INT32_MAX);
+    *out = count;
     return UC_OK;
+}
+
+static enum uc_status parse_count(const char *text, void *out,
+                                  struct uc_error *err)
+{
+    return parse_whole(text, 1, out, err);
+}
+
+static enum uc_status parse_index(const char *text, void *out,
+                                  struct uc_error *err)
+{
+    return parse_whole(text, 0, out, err);
 }
 
 /** An exponent "e-4" at **c, added to *power; none is fine. */
@@ -272,6 +285,7 @@ static value_parser *const parsers[] = {
     [OPT_MATH] = parse_math,       [OPT_DTYPE] = parse_dtype,
     [OPT_LAYOUT] = parse_layout,   [OPT_POLICY] = parse_policy,
     [OPT_ALLOW] = parse_allow,     [OPT_API] = parse_api,
+    [OPT_INDEX] = parse_index,
 };
 
 bool opt_takes_value(enum opt_type type)

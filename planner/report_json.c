@@ -1,8 +1,9 @@
 #include "config.h"
 
+#include "planner/report_json.h"
+
 #include "planner/report.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 
 /*
@@ -11,7 +12,7 @@
  */
 
 /** -1 is null. */
-static json_t *optional(int64_t ns)
+json_t *uc_json_optional(int64_t ns)
 {
     return ns < 0 ? json_null() : json_integer(ns);
 }
@@ -27,7 +28,7 @@ static json_t *date(int64_t seconds)
 }
 
 /** Prints and drops it. Write errors are the FILE's owner's to find. */
-static enum uc_status print(FILE *out, json_t *value, struct uc_error *err)
+enum uc_status uc_json_print(FILE *out, json_t *value, struct uc_error *err)
 {
     int failed;
 
@@ -56,7 +57,7 @@ static json_t *array(size_t count, json_t *(*item)(const void *, size_t),
     return list;
 }
 
-static json_t *device(const struct uc_device *d)
+json_t *uc_json_device(const struct uc_device *d)
 {
     return json_pack("{s:s, s:i, s:i, s:I}", "name", d->name,
                      "compute_capability", d->compute_capability,
@@ -64,7 +65,7 @@ static json_t *device(const struct uc_device *d)
                      (json_int_t)d->memory_bytes);
 }
 
-static json_t *versions(const struct uc_versions *v)
+json_t *uc_json_versions(const struct uc_versions *v)
 {
     return json_pack("{s:i, s:i, s:s}", "cudnn", v->cudnn, "cuda", v->cuda,
                      "driver", v->driver);
@@ -116,8 +117,9 @@ static json_t *operation(const void *context, size_t i)
         "repeat", (json_int_t)op->repeat, "batch", (json_int_t)op->batch,
         "problem", problem, "workspace_bytes", (json_int_t)op->workspace_bytes,
         "time_ns", (json_int_t)op->time_ns, "undivided_ns",
-        optional(op->undivided_ns), "unlimited_ns", optional(op->unlimited_ns),
-        "micro_batches", array(op->piece_count, micro_batch, op));
+        uc_json_optional(op->undivided_ns), "unlimited_ns",
+        uc_json_optional(op->unlimited_ns), "micro_batches",
+        array(op->piece_count, micro_batch, op));
 }
 
 /** The batch of all operations, or null when they differ. */
@@ -140,14 +142,14 @@ static json_t *plan_object(const void *context, size_t i)
         "{s:s, s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:o, s:s, s:I, s:o, s:o, "
         "s:I, s:o}",
         "network", plan->network, "batch", common_batch(plan), "device",
-        device(&plan->environment.device), "versions",
-        versions(&plan->environment.versions), "mode",
+        uc_json_device(&plan->environment.device), "versions",
+        uc_json_versions(&plan->environment.versions), "mode",
         plan->mode == UC_PLAN_WR ? "wr" : "wd", "limit_bytes",
         (json_int_t)plan->limit_bytes, "policy", plan->policy, "deterministic",
         plan->deterministic ? 1 : 0, "created_at", date(plan->created_at),
         "tool", plan->tool, "predicted_ns", (json_int_t)totals.predicted_ns,
-        "undivided_ns", optional(totals.undivided_ns), "unlimited_ns",
-        optional(totals.unlimited_ns), "workspace_bytes",
+        "undivided_ns", uc_json_optional(totals.undivided_ns), "unlimited_ns",
+        uc_json_optional(totals.unlimited_ns), "workspace_bytes",
         (json_int_t)totals.workspace_bytes, "operations",
         array(plan->operation_count, operation, plan));
 }
@@ -155,10 +157,10 @@ static json_t *plan_object(const void *context, size_t i)
 enum uc_status uc_report_plans_json(FILE *out, const struct uc_plan *plans,
                                     size_t count, struct uc_error *err)
 {
-    return print(out,
-                 count == 1 ? plan_object(plans, 0)
-                            : array(count, plan_object, plans),
-                 err);
+    return uc_json_print(out,
+                         count == 1 ? plan_object(plans, 0)
+                                    : array(count, plan_object, plans),
+                         err);
 }
 
 /* -------------------------------------------------------------- profiles */
@@ -218,8 +220,8 @@ static enum uc_status environment(struct uc_profile *profile,
         return status;
     object = json_pack(
         "{s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "device",
-        device(&entry->environment.device), "versions",
-        versions(&entry->environment.versions), "measurements",
+        uc_json_device(&entry->environment.device), "versions",
+        uc_json_versions(&entry->environment.versions), "measurements",
         (json_int_t)entry->measurements, "kernels", kernels(&of_api),
         "outcomes", outcomes(counts), "first_at",
         entry->measurements > 0 ? date(entry->first_at) : json_null(),
@@ -249,5 +251,5 @@ enum uc_status uc_report_profile_json(FILE *out, struct uc_profile *profile,
         json_decref(list);
         return status;
     }
-    return print(out, json_pack("{s:o}", "environments", list), err);
+    return uc_json_print(out, json_pack("{s:o}", "environments", list), err);
 }

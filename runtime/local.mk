@@ -10,7 +10,9 @@ runner_sources = \
 	runtime/runner.c runtime/runner.h runtime/runner_impl.h \
 	runtime/runner_legacy.c
 libuc_runtime_a_SOURCES = $(runner_sources) \
-	runtime/engines.c runtime/engines.h
+	runtime/engines.c runtime/engines.h \
+	runtime/execute.c runtime/execute.h \
+	runtime/ready.c runtime/ready.h
 libuc_runtime_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 
 # What a program preloads or links; everything it needs is inside.

@@ -5,6 +5,7 @@
 #include "common/log.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static pthread_mutex_t make_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -152,6 +153,7 @@ static void fill(struct uc_ready *ready, const struct uc_entry *entry,
     if (status != UC_OK) {
         uc_log(UC_LOG_WARNING, "%s %s passes through: %s", op->layer,
                uc_operation_name(op->problem.operation), err.text);
+        snprintf(ready->reason, sizeof ready->reason, "%.159s", err.text);
         free_steps(ready);
         ready->broken = true;
     } else if (ready->workspace_bytes > op->workspace_bytes) {

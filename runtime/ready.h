@@ -38,6 +38,7 @@ struct uc_ready {
     bool legacy;             /**< fits every device and scaling */
     bool wide;               /**< scalars are doubles */
     bool broken;             /**< passes through for good; no steps */
+    char reason[160];        /**< why it is broken */
     _Atomic uint64_t warm;   /**< by device: has run outside stream capture */
     int64_t workspace_bytes; /**< that cuDNN asked for */
     struct uc_step *steps;   /**< owned; one a piece of the plan */

@@ -130,6 +130,7 @@ unit_tests += \
 	tests/candidates_filter \
 	tests/desirable_build \
 	tests/plan_build \
+	tests/verify_judge \
 	tests/wd_glpk_error \
 	tests/wd_solve
 
@@ -156,7 +157,8 @@ cli_tests += \
 	tests/cli_record.sh \
 	tests/cli_record_killed.sh \
 	tests/cli_run.sh \
-	tests/cli_run_stats.sh
+	tests/cli_run_stats.sh \
+	tests/cli_verify.sh
 unit_tests += \
 	tests/record_rounds \
 	tests/record_text

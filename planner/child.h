@@ -1,0 +1,45 @@
+/**
+ * @file child.h
+ * A piece of work in a process of its own, so that what crashes or hangs
+ * there takes down nothing else.
+ *
+ * The child is a copy of this process and says things in messages of one
+ * size; it is killed with its parent.
+ *
+ * Units:   *_s are seconds.
+ * Owner:   stop a started child with uc_child_stop(), which takes a zeroed one.
+ * Errors:  UC_EINTERNAL (fork, sockets).
+ * Threads: the process must be single-threaded when it starts a child.
+ */
+#ifndef UC_PLANNER_CHILD_H
+#define UC_PLANNER_CHILD_H
+
+#include "common/error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct uc_child {
+    pid_t pid; /**< 0: not running */
+    int fd;    /**< the parent's end */
+};
+
+/** What the child does; its return value is its exit status. */
+typedef int uc_child_body(void *context, int fd);
+
+enum uc_status uc_child_start(struct uc_child *child, uc_child_body *body,
+                              void *context, struct uc_error *err);
+
+/** In the child; ends it when the parent is gone. */
+void uc_child_say(int fd, const void *message, size_t size);
+
+enum uc_child_word { UC_CHILD_SAID, UC_CHILD_GONE, UC_CHILD_SILENT };
+/** The next message; UC_CHILD_SILENT when none comes for timeout_s. */
+enum uc_child_word uc_child_hear(struct uc_child *child, void *message,
+                                 size_t size, double timeout_s);
+
+/** Reap a child that is gone, kill one that is not; says how it ended:
+ * "signal 11 (Segmentation fault)", "exit status 1". */
+void uc_child_stop(struct uc_child *child, char *how, size_t size);
+
+#endif

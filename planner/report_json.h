@@ -1,0 +1,27 @@
+/**
+ * @file report_json.h
+ * What the JSON reports share.
+ *
+ * Owner:   values are the caller's; functions that make one return NULL
+ *          without memory.
+ * Errors:  UC_EINTERNAL (no memory); write errors stay in the FILE.
+ * Threads: no hidden state.
+ */
+#ifndef UC_PLANNER_REPORT_JSON_H
+#define UC_PLANNER_REPORT_JSON_H
+
+#include "common/device.h"
+#include "common/error.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/** Prints and drops the value; NULL is no memory. */
+enum uc_status uc_json_print(FILE *out, json_t *value, struct uc_error *err);
+
+/** -1 is null. */
+json_t *uc_json_optional(int64_t ns);
+json_t *uc_json_device(const struct uc_device *device);
+json_t *uc_json_versions(const struct uc_versions *versions);
+
+#endif
