@@ -2,6 +2,8 @@
 
 #include "common/error.h"
 
+#include "common/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,7 @@ enum uc_status uc_fail(struct uc_error *err, enum uc_status status,
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
+    uc_text_make_line(err->text);
     err->status = status;
     return status;
 }

@@ -9,7 +9,8 @@
  *
  * Units:   none.
  * Owner:   struct uc_error belongs to the caller; nothing is allocated.
- * Errors:  these functions do not fail; long texts are truncated.
+ * Errors:  these functions do not fail; long texts are truncated, and what
+ *          keeps a text from being one printable line becomes '?'.
  * Threads: no hidden state.
  */
 #ifndef UC_COMMON_ERROR_H

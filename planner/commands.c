@@ -6,8 +6,16 @@
 
 /* clang-format off: one a line */
 const struct cmd *const commands[] = {
-    &cmd_bench, &cmd_help, &cmd_networks, &cmd_plan, &cmd_record,
-    &cmd_run,   &cmd_show, &cmd_verify,   NULL,
+    &cmd_bench,
+    &cmd_help,
+    &cmd_import,
+    &cmd_networks,
+    &cmd_plan,
+    &cmd_record,
+    &cmd_run,
+    &cmd_show,
+    &cmd_verify,
+    NULL,
 };
 /* clang-format on */
 

@@ -13,6 +13,7 @@
 
 extern const struct cmd cmd_bench;
 extern const struct cmd cmd_help;
+extern const struct cmd cmd_import;
 extern const struct cmd cmd_networks;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_record;

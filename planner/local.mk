@@ -4,6 +4,12 @@ libuc_planner_a_SOURCES = \
 	planner/bench.h \
 	planner/data.c planner/data.h \
 	planner/gpu.h \
+	planner/import.c planner/import.h \
+	planner/import_benchdnn.c \
+	planner/import_deepbench.c \
+	planner/import_file.c planner/import_file.h \
+	planner/import_miopen.c \
+	planner/import_print.c planner/import_reader.h \
 	planner/json_text.c planner/json_text.h \
 	planner/known_bad.c planner/known_bad.h \
 	planner/launch.c planner/launch.h \
@@ -87,6 +93,7 @@ bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_bench.c \
 	planner/cmd_help.c \
+	planner/cmd_import.c \
 	planner/cmd_networks.c \
 	planner/cmd_plan.c \
 	planner/cmd_record.c \

@@ -42,6 +42,17 @@ static void long_texts_are_truncated(void **state)
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
+static void a_text_is_one_printable_line(void **state)
+{
+    struct uc_error err;
+
+    (void)state;
+    uc_fail(&err, UC_EINPUT, "wrong \"%s\"", "a\nb\x1b[1m\xff");
+    assert_string_equal(err.text, "wrong \"a?b?[1m?\"");
+    uc_wrap(&err, UC_EINPUT, "net\r\n\xc3\xa9.json");
+    assert_string_equal(err.text, "net??\xc3\xa9.json: wrong \"a?b?[1m?\"");
+}
+
 static void no_memory_is_an_internal_error(void **state)
 {
     struct uc_error err;
@@ -58,6 +69,7 @@ int main(void)
         cmocka_unit_test(fail_fills_status_and_text),
         cmocka_unit_test(wrap_puts_the_input_before_the_cause),
         cmocka_unit_test(long_texts_are_truncated),
+        cmocka_unit_test(a_text_is_one_printable_line),
         cmocka_unit_test(no_memory_is_an_internal_error),
     };
 

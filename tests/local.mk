@@ -121,6 +121,36 @@ cli_tests += \
 	tests/man_network.sh
 EXTRA_DIST += tests/cli_networks.out
 
+# lists of layers of other tools
+unit_tests += \
+	tests/import_print \
+	tests/import_read
+cli_tests += \
+	tests/cli_import.sh
+
+# fuzzers: make check replays their corpora; make fuzz needs clang
+fuzz_programs = \
+	tests/fuzz_import \
+	tests/fuzz_network \
+	tests/fuzz_plan \
+	tests/fuzz_problem \
+	tests/fuzz_profile
+fuzz_frame = tests/fuzz.c tests/fuzz.h tests/fuzz_replay.c
+tests_fuzz_import_SOURCES = tests/fuzz_import.c $(fuzz_frame)
+tests_fuzz_network_SOURCES = tests/fuzz_network.c $(fuzz_frame)
+tests_fuzz_plan_SOURCES = tests/fuzz_plan.c $(fuzz_frame)
+tests_fuzz_problem_SOURCES = tests/fuzz_problem.c $(fuzz_frame)
+tests_fuzz_profile_SOURCES = tests/fuzz_profile.c $(fuzz_frame)
+check_PROGRAMS += $(fuzz_programs)
+TESTS += $(fuzz_programs)
+EXTRA_DIST += tests/corpus tests/fuzz.sh
+fuzz: $(BUILT_SOURCES)
+	FUZZ_CPPFLAGS='$(DEFS) $(CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS)' \
+	    FUZZ_LIBS='$(JANSSON_LIBS) $(SQLITE_LIBS) -lm' \
+	    $(SHELL) $(srcdir)/tests/fuzz.sh $(srcdir) \
+	    $(fuzz_programs:tests/fuzz_%=%)
+.PHONY: fuzz
+
 # desirable sets, workspace reuse and division
 EXTRA_DIST += tests/synthetic.h
 test_tools += tests/profile_make
