@@ -275,8 +275,11 @@ static bool write_network(FILE *out, const char *name, const char *source,
     write_text(out, "name", name, &failed);
     write_text(out, "source", source, &failed);
     fprintf(out, "  \"batch\": %" PRId64 ",\n  \"layers\": {\n", batch);
-    json_object_foreach(layers, key, value) write_member(
-        out, "    ", key, value, --left > 0 ? ",\n" : "\n", &failed);
+    json_object_foreach(layers, key, value)
+    {
+        write_member(out, "    ", key, value, --left > 0 ? ",\n" : "\n",
+                     &failed);
+    }
     fprintf(out, "  }\n}\n");
     return !failed && !ferror(out);
 }

@@ -41,16 +41,16 @@ static void check_network(const struct uc_network *network)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct uc_network_overrides others = {
-        .batch = 7, .dtype = UC_FP16, .layout = UC_NHWC, .math = -1
+    const struct uc_network_overrides all[] = {
+        UC_NETWORK_AS_IS,
+        { .batch = 7, .dtype = UC_FP16, .layout = UC_NHWC, .math = -1 },
     };
-    const struct uc_network_overrides *all[] = { &UC_NETWORK_AS_IS, &others };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct uc_network network = { .layers = NULL };
         struct uc_error err = { .text = "" };
         enum uc_status status = uc_network_parse(
-            (const char *)data, size, "fuzz", all[i], &network, &err);
+            (const char *)data, size, "fuzz", &all[i], &network, &err);
 
         if (status == UC_OK)
             check_network(&network);
