@@ -254,7 +254,8 @@ bool uc_import_add(struct uc_import_reader *reader,
         return false;
     }
     for (int op = 0; op < UC_OPERATIONS; op++)
-        layer->repeat[op] += item.runs[op];
+        if (item.runs[op])
+            layer->repeat[op] += item.count > 0 ? item.count : 1;
     if (layer->name[0] == '\0' && item.name != NULL)
         copy_name(item.name, layer->name);
     if (reader->list.count > UC_IMPORT_MAX_LAYERS) {

@@ -38,6 +38,7 @@ struct descriptor {
     int64_t g, mb, ic, oc;
     struct dimension at[UC_MAX_SPATIAL]; /* D, H, W */
     const char *name;
+    int64_t count; /* of such layers in the topology */
 };
 
 #define DIMENSION(letter, index)                                     \
@@ -75,11 +76,12 @@ static int find_key(const char *text)
     return -1;
 }
 
-/** The name behind the key n, without its quotes. */
+/** The name behind the key n, without its quotes; "name*3" is of three. */
 static bool read_name(struct uc_import_reader *reader, char *text,
-                      const char **name)
+                      struct descriptor *d)
 {
     size_t length = strlen(text);
+    char *star;
 
     if (text[0] == '"') {
         if (length < 2 || text[length - 1] != '"') {
@@ -89,8 +91,14 @@ static bool read_name(struct uc_import_reader *reader, char *text,
         text[length - 1] = '\0';
         text++;
     }
-    *name = text;
-    return true;
+    d->name = text;
+    star = strrchr(text, '*');
+    if (star == NULL || star[1] == '\0' ||
+        star[1 + strspn(star + 1, "0123456789")] != '\0')
+        return true;
+    *star = '\0';
+    return uc_import_number(reader, "the count behind the name", star + 1, 1,
+                            &d->count);
 }
 
 static bool read_keys(struct uc_import_reader *reader, char *text,
@@ -127,7 +135,7 @@ static bool read_keys(struct uc_import_reader *reader, char *text,
                               (int64_t *)((char *)d + keys[key].offset)))
             return false;
     }
-    return *text == '\0' || read_name(reader, text + 1, &d->name);
+    return *text == '\0' || read_name(reader, text + 1, d);
 }
 
 /** Nothing is said of this dimension that is not its default. */
@@ -192,7 +200,7 @@ static void add_all(struct uc_import_reader *reader,
                     const struct settings *settings, const struct descriptor *d,
                     int spatial)
 {
-    struct uc_import_item item = { .name = d->name };
+    struct uc_import_item item = { .name = d->name, .count = d->count };
 
     memcpy(item.runs, settings->runs, sizeof item.runs);
     for (int t = 0; t < settings->type_count; t++) {
@@ -221,7 +229,7 @@ static void add_all(struct uc_import_reader *reader,
 static void read_descriptor(struct uc_import_reader *reader, char *text,
                             const struct settings *settings)
 {
-    struct descriptor d = { .g = 1, .mb = 2 };
+    struct descriptor d = { .g = 1, .mb = 2, .count = 1 };
     int spatial;
 
     for (int i = 0; i < UC_MAX_SPATIAL; i++)

@@ -30,6 +30,7 @@ struct uc_import_item {
     const char *name; /**< NULL or "": none */
     struct uc_problem problem;
     int64_t batch;
+    int64_t count; /**< of such layers, below 2^31; 0: one */
     bool runs[UC_OPERATIONS];
 };
 

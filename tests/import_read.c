@@ -138,6 +138,12 @@ static void benchdnn_shapes_are_read(void **state)
           { "2 1/1/1  fp32:fma:nchw:c4:k8:i8x8x8:f3x3x3:p1x1x1:s2x2x2" } },
         { "ic4id8ih9iw10oc8kd3kh1kw5pw2",
           { "2 1/1/1  fp32:fma:nchw:c4:k8:i8x9x10:f3x1x5:p0x0x2" } },
+        /* Lists of topologies say how often a layer is there. */
+        { "mb1ic4ih8oc4kh1n\"net:res*3\" mb1ic4ih8oc4kh1nother "
+          "mb1ic5ih8oc4kh1n\"*11\" mb1ic6ih8oc4kh1na*b",
+          { "1 4/4/4 net:res fp32:fma:nchw:c4:k4:i8x8:f1x1",
+            "1 11/11/11  fp32:fma:nchw:c5:k4:i8x8:f1x1",
+            "1 1/1/1 a*b fp32:fma:nchw:c6:k4:i8x8:f1x1" } },
         { "g4ic8ih16oc12kh3dh1ph2",
           { "2 1/1/1  fp32:fma:nchw:c8:k12:i16x16:f3x3:p2x2:d2x2:g4" } },
     };
@@ -254,6 +260,9 @@ static const struct bad bad[] = {
       "2: ic is given twice\n3: ic is missing\n4: oc is missing\n" },
     { B, "ic1ih4oc1kh1n\"a\nic1ih4oc1kh1nb\"\n",
       "1: the name's quotes do not match\n" },
+    { B, "ic1ih4oc1kh1na*0",
+      "1: the count behind the name must be a whole number from 1 to "
+      "2147483647, is \"0\"\n" },
     { B, "ic1ih99999999999999999999oc1kh1",
       "1: ih must be a whole number from 0 to 2147483647, is "
       "\"999999999999999\"\n" },
