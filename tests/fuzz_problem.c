@@ -48,6 +48,7 @@ static void parse_kernel(const char *text, enum uc_operation operation)
         fuzz_check_error(status, &err);
         return;
     }
+    FUZZ_CHECK(uc_kernel_fault(&kernel, operation) == NULL);
     uc_kernel_print(&kernel, operation, again);
     FUZZ_CHECK(uc_kernel_parse(again, operation, &same, &err) == UC_OK);
     FUZZ_CHECK(uc_kernel_equal(&kernel, &same));
