@@ -234,7 +234,7 @@ bool uc_import_add(struct uc_import_reader *reader,
     struct uc_import_item item = *given;
     struct uc_import_layer *layer;
     struct uc_error reason;
-    bool any = false;
+    bool any = false, many = false;
 
     if (reader->request->batch != 0)
         item.batch = reader->request->batch;
@@ -254,8 +254,15 @@ bool uc_import_add(struct uc_import_reader *reader,
         return false;
     }
     for (int op = 0; op < UC_OPERATIONS; op++)
-        if (item.runs[op])
+        if (item.runs[op]) {
             layer->repeat[op] += item.count > 0 ? item.count : 1;
+            many = many || layer->repeat[op] > UC_IMPORT_MAX_REPEAT;
+        }
+    if (many) {
+        uc_import_wrong(reader, "more than %d layers like this one",
+                        UC_IMPORT_MAX_REPEAT);
+        return false;
+    }
     if (layer->name[0] == '\0' && item.name != NULL)
         copy_name(item.name, layer->name);
     if (reader->list.count > UC_IMPORT_MAX_LAYERS) {

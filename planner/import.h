@@ -59,7 +59,10 @@ struct uc_import_request {
     void *context;
 };
 
-enum { UC_IMPORT_MAX_LAYERS = 16384 }; /**< as many as a network may have */
+enum {
+    UC_IMPORT_MAX_LAYERS = 16384,  /**< as many as a network may have */
+    UC_IMPORT_MAX_REPEAT = 1000000 /**< and as often */
+};
 
 /**
  * Read the whole text; no layer at all is an error too. Every layer keeps the

@@ -206,29 +206,6 @@ static void a_request_replaces_batches_and_leaves_operations_out(void **state)
     uc_import_free(&list);
 }
 
-static void what_a_network_cannot_hold_is_refused(void **state)
-{
-    enum { REPEATS = 1000001 };
-    static const char line[] = "ic1ih4oc1kh1\n";
-    size_t length = strlen(line), room = REPEATS * length + 1;
-    char *text = malloc(room), *made = NULL;
-    struct uc_import_list list;
-    struct uc_error err = { .text = "" };
-
-    (void)state;
-    assert_non_null(text);
-    for (size_t i = 0; i < REPEATS; i++)
-        memcpy(text + i * length, line, length + 1);
-    list = read_list(UC_IMPORT_BENCHDNN, text, 0, NULL);
-    assert_int_equal(uc_import_print(&list, 2, "n", "s", &made, &err),
-                     UC_EINPUT);
-    assert_string_equal(err.text, "n:6: layer \"conv1\": repeat must be <= "
-                                  "1000000, is 1000001");
-    assert_null(made);
-    free(text);
-    uc_import_free(&list);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,7 +215,6 @@ int main(void)
         cmocka_unit_test(operations_that_run_differently_often_are_apart),
         cmocka_unit_test(the_batch_of_most_operations_is_first),
         cmocka_unit_test(a_request_replaces_batches_and_leaves_operations_out),
-        cmocka_unit_test(what_a_network_cannot_hold_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,6 +260,8 @@ static const struct bad bad[] = {
       "2: ic is given twice\n3: ic is missing\n4: oc is missing\n" },
     { B, "ic1ih4oc1kh1n\"a\nic1ih4oc1kh1nb\"\n",
       "1: the name's quotes do not match\n" },
+    { B, "ic1ih4oc1kh1na*1000000\n\nic1ih4oc1kh1\n",
+      "3: more than 1000000 layers like this one\n" },
     { B, "ic1ih4oc1kh1na*0",
       "1: the count behind the name must be a whole number from 1 to "
       "2147483647, is \"0\"\n" },
