@@ -9,7 +9,10 @@ PROFILE where that lacks something (all, if there is no such file), planned,
 and run in turn, ROUNDS times:
   capped    cuDNN's legacy API, its workspaces capped to the limit
   planned   the same, with the plan
-and once uncapped, to see what another choice of algorithms does to the loss.
+and once each, with whatever workspace PyTorch likes:
+  uncapped  cuDNN's legacy API; what another choice of algorithms does to the
+            loss, too
+  default   PyTorch's default path, cuDNN's graph API
 
 Prints a block a cell, the raw runs on standard error. Exit status 1: a cell
 broke, or something is not as it must be, which its block says.
@@ -76,8 +79,10 @@ class Cell:
     def run_steps(self, kind, first):
         """The result of one run, told on standard error."""
         command = self.step(self.steps, *["profile"] * first)
-        environment = {} if kind == "uncapped" else \
-            {"CUDNN_CONV_WSCAP_DBG": self.limit}
+        environment = {"TORCH_CUDNN_V8_API_DISABLED":
+                       "0" if kind == "default" else "1"}
+        if kind in self.runs:
+            environment["CUDNN_CONV_WSCAP_DBG"] = self.limit
         if kind == "planned":
             command = ["ucudnn-plan", "run", self.plan, "--"] + command
             environment["UCUDNN_STATS"] = self.stats
@@ -90,7 +95,8 @@ class Cell:
         net = os.path.join(self.scratch, "net.json")
         source = ["--profile", self.profile, "--policy", self.policy]
         run(["ucudnn-plan", "record", "-o", net, "--"] + self.step(1))
-        run(["ucudnn-plan", "bench", net, "--quiet"] + source)
+        run(["ucudnn-plan", "bench", net, "--quiet",
+             "--no-runtime-compiled"] + source)
         # The last is this machine's, whether it was there or has come.
         environments = show(self.profile)["environments"]
         run(["ucudnn-plan", "plan", net, "-o", self.plan,
@@ -105,6 +111,7 @@ class Cell:
             for kind, results in self.runs.items():
                 results.append(self.run_steps(kind, i == 0))
         self.uncapped = self.run_steps("uncapped", False)
+        self.default = self.run_steps("default", False)
         with open(self.stats, encoding="utf-8") as file:
             self.calls = file.read()
 
@@ -166,6 +173,8 @@ class Cell:
                 self.network, self.precision, self.limit, self.policy),
             "step: %s ms capped, %s ms planned: %s (rounds %s, %s)" % (
                 digits(capped), digits(planned), gain, *rounds),
+            "any workspace: %s ms legacy, %s ms PyTorch's default path" % (
+                digits(self.uncapped["ms"]), digits(self.default["ms"])),
             "convolutions " + self.convolutions(
                 "capped", self.planned["undivided_ns"]),
             "convolutions " + self.convolutions(
@@ -221,7 +230,6 @@ def main():
         steps, words = int(words[1]), words[2:]
     if len(words) < 2:
         sys.exit(__doc__)
-    os.environ["TORCH_CUDNN_V8_API_DISABLED"] = "1"
     find_cudnn()
     sys.exit(0 if all([compare(cell, words[0], steps)
                        for cell in words[1:]]) else 1)
