@@ -16,7 +16,7 @@ libuc_db_a_SOURCES = \
 libuc_db_a_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 
 # A schema as one C string constant.
-SUFFIXES = .sql .inc
+SUFFIXES += .sql .inc
 .sql.inc:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) -e 's/[\\"]/\\&/g' \
 	    -e 's/^/"/' -e 's/$$/\\n"/' $< >$@.tmp && mv $@.tmp $@

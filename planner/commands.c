@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* clang-format off: one a line */
+/* One a line. */
+/* clang-format off */
 const struct cmd *const commands[] = {
     &cmd_bench,
     &cmd_help,
@@ -14,6 +15,7 @@ const struct cmd *const commands[] = {
     &cmd_record,
     &cmd_run,
     &cmd_show,
+    &cmd_sweep,
     &cmd_verify,
     NULL,
 };

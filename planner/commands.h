@@ -19,6 +19,7 @@ extern const struct cmd cmd_plan;
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_run;
 extern const struct cmd cmd_show;
+extern const struct cmd cmd_sweep;
 extern const struct cmd cmd_verify;
 
 /** The command of that name, or NULL. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const unsigned char gpu_kernels[] = {
-#include "planner/gpu_kernels.ptx.inc"
+#include "planner/gpu_kernels.inc"
 };
 
 enum {

@@ -2,6 +2,8 @@ noinst_LIBRARIES += libuc-planner.a
 libuc_planner_a_SOURCES = \
 	planner/agenda.c planner/agenda.h \
 	planner/bench.h \
+	planner/canvas.h \
+	planner/chart.c planner/chart.h \
 	planner/data.c planner/data.h \
 	planner/gpu.h \
 	planner/import.c planner/import.h \
@@ -19,6 +21,7 @@ libuc_planner_a_SOURCES = \
 	planner/network_reader.c planner/network_reader.h \
 	planner/opt.c planner/opt.h \
 	planner/opt_value.c planner/opt_value.h \
+	planner/outfile.c planner/outfile.h \
 	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
 	planner/prune.c planner/prune.h \
@@ -26,6 +29,7 @@ libuc_planner_a_SOURCES = \
 	planner/report_json.c planner/report_json.h \
 	planner/report_plan.c \
 	planner/report_profile.c \
+	planner/report_sweep.c \
 	planner/report_text.c \
 	planner/seat.h \
 	planner/table.c planner/table.h \
@@ -37,6 +41,7 @@ libuc_planner_a_SOURCES = \
 # Desirable sets, WR and WD, and plans made of them.
 libuc_planner_a_SOURCES += \
 	planner/candidates.c planner/candidates.h \
+	planner/curve.c planner/curve.h \
 	planner/desirable.c planner/desirable.h \
 	planner/plan_build.c planner/plan_build.h \
 	planner/plan_divide.c planner/planning.h \
@@ -56,7 +61,7 @@ libuc_planner_a_SOURCES += \
 	planner/seat.c \
 	planner/trial.c planner/trial.h \
 	planner/worker.c
-planner_inc = planner/gpu_kernels.ptx.inc
+planner_inc = planner/gpu_kernels.inc
 BUILT_SOURCES += $(planner_inc)
 CLEANFILES += $(planner_inc)
 else
@@ -80,28 +85,39 @@ libuc_planner_a_SOURCES += \
 else
 libuc_planner_a_SOURCES += planner/verify_none.c
 endif
-libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(JANSSON_CFLAGS)
+
+# Images need cairo.
+if HAVE_CAIRO
+libuc_planner_a_SOURCES += planner/canvas_cairo.c
+else
+libuc_planner_a_SOURCES += planner/canvas_none.c
+endif
+libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(JANSSON_CFLAGS) \
+	$(CAIRO_CFLAGS)
 
 # A file as the bytes of a C string, to be included between braces.
-planner/gpu_kernels.ptx.inc: planner/gpu_kernels.ptx
-	$(AM_V_GEN)$(MKDIR_P) planner && { od -An -v -tu1 \
-	    $(srcdir)/planner/gpu_kernels.ptx | \
+as_bytes = $(AM_V_GEN)$(MKDIR_P) planner && { od -An -v -tu1 $< | \
 	    $(SED) 's/ *\([0-9][0-9]*\)/\1,/g' && echo 0; } >$@.tmp && \
 	    mv $@.tmp $@
+SUFFIXES += .ptx
+.ptx.inc:
+	$(as_bytes)
 
 bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_bench.c \
 	planner/cmd_help.c \
 	planner/cmd_import.c \
+	planner/cmd_input.c planner/cmd_input.h \
 	planner/cmd_networks.c \
 	planner/cmd_plan.c \
 	planner/cmd_record.c \
 	planner/cmd_run.c \
 	planner/cmd_show.c \
+	planner/cmd_sweep.c \
 	planner/cmd_verify.c \
 	planner/commands.c planner/commands.h \
 	planner/main.c
 ucudnn_plan_LDADD = libuc-planner.a $(runtime_library) libuc-db.a \
 	libuc-common.a \
-	$(GLPK_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
+	$(CAIRO_LIBS) $(GLPK_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm

@@ -21,31 +21,34 @@ struct given {
     char shown[72];              /* as messages name it: "--batch", "-o" */
     const char *value;           /* behind '=' or the letter, NULL when none */
     const struct opt_spec *spec; /* NULL: unknown */
+    size_t base;                 /* what its offset counts from */
 };
 
-static const struct opt_spec *find_name(const struct cmd *cmd, const char *name,
-                                        size_t length)
+/** Whether this is the option: by name[0 .. length), or by a letter. */
+static bool is_option(const struct opt_spec *spec, const char *name,
+                      size_t length)
 {
-    const struct opt_spec *spec;
-
-    for (spec = cmd->opts; spec != NULL && spec->type != OPT_END; spec++)
-        if (strlen(spec->name) == length &&
-            memcmp(spec->name, name, length) == 0)
-            return spec;
-    if (length == strlen(help_spec.name) &&
-        memcmp(help_spec.name, name, length) == 0)
-        return &help_spec;
-    return NULL;
+    if (length == 0)
+        return spec->letter == *name;
+    return strlen(spec->name) == length &&
+           memcmp(spec->name, name, length) == 0;
 }
 
-static const struct opt_spec *find_letter(const struct cmd *cmd, char letter)
+static void find(const struct cmd *cmd, const char *name, size_t length,
+                 struct given *given)
 {
-    const struct opt_spec *spec;
+    const struct opt_spec *const tables[] = { cmd->opts, cmd->shared };
 
-    for (spec = cmd->opts; spec != NULL && spec->type != OPT_END; spec++)
-        if (spec->letter == letter)
-            return spec;
-    return letter == help_spec.letter ? &help_spec : NULL;
+    for (int i = 0; i < 2; i++)
+        for (const struct opt_spec *spec = tables[i];
+             spec != NULL && spec->type != OPT_END; spec++)
+            if (is_option(spec, name, length)) {
+                given->spec = spec;
+                given->base = i == 0 ? 0 : cmd->shared_offset;
+                return;
+            }
+    if (is_option(&help_spec, name, length))
+        given->spec = &help_spec;
 }
 
 /** Take "--name", "--name=VALUE", "-n" or "-nVALUE" apart. */
@@ -56,13 +59,14 @@ static struct given look_up(const struct cmd *cmd, const char *argument)
 
     if (argument[1] == '-') {
         length = strcspn(argument + 2, "=");
-        given.spec = find_name(cmd, argument + 2, length);
+        if (length > 0)
+            find(cmd, argument + 2, length, &given);
         if (argument[2 + length] == '=')
             given.value = argument + 2 + length + 1;
         snprintf(given.shown, sizeof given.shown, "%.*s",
                  (int)(length > 60 ? 62 : length + 2), argument);
     } else {
-        given.spec = find_letter(cmd, argument[1]);
+        find(cmd, argument + 1, 0, &given);
         if (argument[2] != '\0')
             given.value = argument + 2;
         if (given.spec != NULL)
@@ -112,8 +116,9 @@ static enum uc_status take_option(const struct cmd *cmd, int argc, char **argv,
         *help = 1;
         return UC_OK;
     }
-    status = opt_value_parse(given.spec->type, given.value,
-                             (char *)args + given.spec->offset, err);
+    status =
+        opt_value_parse(given.spec->type, given.value,
+                        (char *)args + given.base + given.spec->offset, err);
     return status == UC_OK ? UC_OK : uc_wrap(err, status, given.shown);
 }
 
@@ -186,15 +191,20 @@ static void print_option(const struct opt_spec *spec)
     print_folded(spec->help);
 }
 
+static void print_options(const struct opt_spec *spec)
+{
+    for (; spec != NULL && spec->type != OPT_END; spec++)
+        print_option(spec);
+}
+
 void opt_help(const struct cmd *cmd)
 {
-    const struct opt_spec *spec;
     const int has_operands = cmd->operands != NULL && *cmd->operands != '\0';
 
     printf("Usage: ucudnn-plan %s [OPTION...]%s%s\n\n", cmd->name,
            has_operands ? " " : "", has_operands ? cmd->operands : "");
     printf("%s: %s\n\nOptions:\n", cmd->name, cmd->summary);
-    for (spec = cmd->opts; spec != NULL && spec->type != OPT_END; spec++)
-        print_option(spec);
+    print_options(cmd->opts);
+    print_options(cmd->shared);
     print_option(&help_spec);
 }

@@ -50,8 +50,12 @@ struct cmd {
     const char *operands; /**< "NETWORK", "[NETWORK...]" for usage */
     const char *summary;
     const struct opt_spec *opts; /**< ends with OPT_END */
-    size_t args_size;            /**< of the options struct */
-    const void *defaults;        /**< of args_size bytes; NULL: zeros */
+    /** Options that several commands have, behind the command's own; their
+     * offsets are into the part of its struct at shared_offset. NULL: none. */
+    const struct opt_spec *shared;
+    size_t shared_offset;
+    size_t args_size;     /**< of the options struct */
+    const void *defaults; /**< of args_size bytes; NULL: zeros */
     size_t min_operands, max_operands;
     bool launches; /**< becomes or runs another program: signals stay as
                         they are, and a failure without a text is silent */

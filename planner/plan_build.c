@@ -255,12 +255,7 @@ enum uc_status uc_planning_append(const struct uc_planning_operation *operation,
     return UC_OK;
 }
 
-/**
- * The fastest within the limit. The set compares a division with what is
- * undivided in no more workspace than its own; here the whole limit is free,
- * so the gain must hold over everything undivided that fits.
- */
-static const struct uc_configuration *choose(
+const struct uc_configuration *uc_planning_choose(
     const struct uc_planning *planning,
     const struct uc_planning_problem *problem, int64_t limit_bytes,
     const struct uc_configuration **undivided)
@@ -304,7 +299,8 @@ enum uc_status uc_planning_reuse(const struct uc_planning *planning,
     for (size_t i = 0; i < planning->operation_count && status == UC_OK; i++) {
         const struct uc_planning_operation *op = &planning->operations[i];
         const struct uc_configuration *undivided,
-            *chosen = choose(planning, op->of, limit_bytes, &undivided);
+            *chosen =
+                uc_planning_choose(planning, op->of, limit_bytes, &undivided);
 
         if (chosen != NULL)
             status = uc_planning_append(op, planning->network->batch,

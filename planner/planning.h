@@ -1,6 +1,6 @@
 /**
  * @file planning.h
- * What plan_build.c prepares and plan_divide.c uses as well.
+ * What plan_build.c prepares and plan_divide.c and curve.c use as well.
  *
  * Units:   *_bytes are bytes, batches count images.
  * Owner:   as plan_build.h says; uc_planning_free() frees all of a planning.
@@ -36,6 +36,17 @@ struct uc_planning {
     struct uc_planning_operation *operations; /**< in network order */
     size_t operation_count;
 };
+
+/**
+ * WR's choice for one problem, or NULL when nothing fits, and the fastest
+ * undivided configuration that fits, or NULL. The set compares a division
+ * with what is undivided in no more workspace than its own; here the whole
+ * limit is free, so the gain must hold over everything undivided that fits.
+ */
+const struct uc_configuration *uc_planning_choose(
+    const struct uc_planning *planning,
+    const struct uc_planning_problem *problem, int64_t limit_bytes,
+    const struct uc_configuration **undivided);
 
 /** A plan's header, and room for `room` operations. */
 enum uc_status uc_planning_begin(const struct uc_planning *planning,

@@ -15,8 +15,11 @@
 
 #include "db/plan.h"
 #include "db/profile.h"
+#include "planner/curve.h"
 
 #include <stdio.h>
+
+enum { UC_REPORT_LINE = 320 };
 
 enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
                                     struct uc_error *err);
@@ -26,6 +29,35 @@ enum uc_status uc_report_plans_csv(FILE *out, const struct uc_plan *plans,
 /** One JSON object for one plan, an array for several. */
 enum uc_status uc_report_plans_json(FILE *out, const struct uc_plan *plans,
                                     size_t count, struct uc_error *err);
+
+/** Time against workspace, and what was asked about it. */
+struct uc_report_sweep {
+    const char *network, *policy;
+    int64_t batch;
+    const struct uc_environment *environment;
+    bool deterministic;
+    double min_gain;
+    double target;             /**< whose knees are marked */
+    struct uc_curve curves[2]; /**< by enum uc_plan_mode */
+    int64_t asked_bytes[2];    /**< limits to mark; -1: none. What is asked
+                                    for fits: uc_curve_at() is not NULL. */
+};
+
+/**
+ * A table a curve; with `all` every point, else those where a time changed
+ * by 5% since the last row, and the marked ones.
+ */
+enum uc_status uc_report_sweep_table(FILE *out,
+                                     const struct uc_report_sweep *sweep,
+                                     bool all, struct uc_error *err);
+/** A picture's title, "alexnet, batch 256, fma", and the line below it. */
+void uc_report_sweep_titles(const struct uc_report_sweep *sweep,
+                            enum uc_math math, char *title, size_t size,
+                            char subtitle[UC_REPORT_LINE]);
+/** One JSON object, with every point. */
+enum uc_status uc_report_sweep_json(FILE *out,
+                                    const struct uc_report_sweep *sweep,
+                                    struct uc_error *err);
 
 enum uc_status uc_report_profile_table(FILE *out, struct uc_profile *profile,
                                        struct uc_error *err);
@@ -46,6 +78,8 @@ enum { UC_REPORT_TEXT = 24 };
 void uc_report_time(int64_t ns, char text[UC_REPORT_TEXT]);
 /** "2.31x": how many times `ns` goes into `before_ns`; "" without one. */
 void uc_report_gain(int64_t before_ns, int64_t ns, char text[UC_REPORT_TEXT]);
+/** "95%", "99.5%", "0.01%"; at most two decimals. */
+void uc_report_share(double share, char text[UC_REPORT_TEXT]);
 /** "2025-11-30 00:00:00"; UTC. */
 void uc_report_date(int64_t seconds, char text[UC_REPORT_TEXT]);
 /** "9.19.0" from 91900. */
@@ -54,7 +88,6 @@ void uc_report_cudnn(int version, char text[UC_REPORT_TEXT]);
 void uc_report_cuda(int version, char text[UC_REPORT_TEXT]);
 
 /** "NVIDIA H200 (compute capability 9.0, 132 multiprocessors, 139 GiB)" */
-enum { UC_REPORT_LINE = 320 };
 void uc_report_device(const struct uc_device *device,
                       char text[UC_REPORT_LINE]);
 /** "cuDNN 9.19.0, CUDA 13.0, driver 580.159.04" */

@@ -163,6 +163,60 @@ enum uc_status uc_report_plans_json(FILE *out, const struct uc_plan *plans,
                          err);
 }
 
+/* --------------------------------------------------------------- sweeps */
+
+static json_t *curve_point(const void *context, size_t i)
+{
+    const struct uc_curve_point *point =
+        (const struct uc_curve_point *)context + i;
+
+    return json_pack("{s:I, s:I, s:o}", "limit_bytes",
+                     (json_int_t)point->limit_bytes, "predicted_ns",
+                     (json_int_t)point->time_ns, "undivided_ns",
+                     uc_json_optional(point->undivided_ns));
+}
+
+/** What holds at the limit asked for, or null. */
+static json_t *asked_point(const struct uc_curve *curve, int64_t limit_bytes)
+{
+    struct uc_curve_point point;
+
+    if (limit_bytes < 0)
+        return json_null();
+    point = *uc_curve_at(curve, limit_bytes);
+    point.limit_bytes = limit_bytes;
+    return curve_point(&point, 0);
+}
+
+static json_t *curve_object(const struct uc_report_sweep *sweep, int mode)
+{
+    const struct uc_curve *curve = &sweep->curves[mode];
+
+    return json_pack("{s:I, s:o, s:o, s:o}", "best_ns",
+                     (json_int_t)curve->best_ns, "knee",
+                     curve_point(uc_curve_knee(curve, sweep->target), 0),
+                     "asked", asked_point(curve, sweep->asked_bytes[mode]),
+                     "points", array(curve->count, curve_point, curve->points));
+}
+
+enum uc_status uc_report_sweep_json(FILE *out,
+                                    const struct uc_report_sweep *sweep,
+                                    struct uc_error *err)
+{
+    return uc_json_print(
+        out,
+        json_pack("{s:s, s:I, s:o, s:o, s:s, s:b, s:f, s:f, s:o, s:o}",
+                  "network", sweep->network, "batch", (json_int_t)sweep->batch,
+                  "device", uc_json_device(&sweep->environment->device),
+                  "versions", uc_json_versions(&sweep->environment->versions),
+                  "policy", sweep->policy, "deterministic",
+                  sweep->deterministic ? 1 : 0, "min_gain", sweep->min_gain,
+                  "target", sweep->target, "wr",
+                  curve_object(sweep, UC_PLAN_WR), "wd",
+                  curve_object(sweep, UC_PLAN_WD)),
+        err);
+}
+
 /* -------------------------------------------------------------- profiles */
 
 static json_t *outcomes(const int64_t counts[UC_OUTCOMES])

@@ -74,6 +74,19 @@ void uc_report_gain(int64_t before_ns, int64_t ns, char text[UC_REPORT_TEXT])
              hundredths % 100);
 }
 
+void uc_report_share(double share, char text[UC_REPORT_TEXT])
+{
+    int hundredths = (int)lround(fmin(fmax(share, 0), 1) * 10000);
+    int whole = hundredths / 100, part = hundredths % 100;
+
+    if (part == 0)
+        snprintf(text, UC_REPORT_TEXT, "%d%%", whole);
+    else if (part % 10 == 0)
+        snprintf(text, UC_REPORT_TEXT, "%d.%d%%", whole, part / 10);
+    else
+        snprintf(text, UC_REPORT_TEXT, "%d.%02d%%", whole, part);
+}
+
 void uc_report_date(int64_t seconds, char text[UC_REPORT_TEXT])
 {
     time_t t = (time_t)seconds;

@@ -43,7 +43,7 @@ expect 1 "a profile is needed" plan -w 64M
 err_is "ucudnn-plan plan: --profile is needed"
 err_one_line
 expect 1 "a limit is needed" plan -p a.profile
-err_is "ucudnn-plan plan: --workspace-limit or --total-workspace is needed"
+err_is "ucudnn-plan plan: --workspace-limit, --target or --total-workspace is needed"
 err_one_line
 for size in -1 '' 8E 64X 9999999T; do
     expect 1 "\"$size\" is no limit" plan -p a.profile --workspace-limit "$size"

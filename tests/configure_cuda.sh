@@ -1,5 +1,6 @@
 # Where configure looks for CUDA and cuDNN: folders given by name, the layout
-# of NVIDIA's Python wheels, and what it says when there is nothing.
+# of NVIDIA's Python wheels, and what it says when there is nothing; and the
+# same of cairo.
 . "$abs_top_srcdir/tests/lib.sh"
 
 # A copy, because the sources may be configured in place.
@@ -75,5 +76,24 @@ if [ -e /usr/local/cuda/include/cuda.h ]; then
 else
     out_has "cuda.h in $here/wheels13/nvidia/cu13/include"
 fi
+
+# Cairo. A pkg-config that knows everything else:
+cat >pkg-config-without-cairo <<END
+#!/bin/sh
+case \$* in *cairo*) exit 1 ;; esac
+exec ${PKG_CONFIG:-pkg-config} "\$@"
+END
+chmod +x pkg-config-without-cairo
+PKG_CONFIG=$PWD/pkg-config-without-cairo
+export PKG_CONFIG
+rm -f cache
+expect_configure 0 "cairo may be missing" --without-cuda
+out_has "images of sweeps (cairo)         no (no cairo; Debian: libcairo2-dev)"
+expect_configure 1 "unless it was asked for" --without-cuda --with-cairo
+err_has "--with-cairo: cairo not found (Debian: libcairo2-dev)"
+expect_configure 0 "it may be left out" --without-cuda --without-cairo
+out_has "images of sweeps (cairo)         no (not asked for)"
+expect_configure 1 "it takes no folder" --without-cuda --with-cairo=/usr
+err_has "--with-cairo takes no value but yes or no"
 
 finish

@@ -32,6 +32,8 @@ AM_TESTS_ENVIRONMENT = \
 	UCUDNN_DATA_DIR='$(abs_top_srcdir)/db'; export UCUDNN_DATA_DIR; \
 	PATH='$(abs_top_builddir)':"$$PATH"; export PATH; \
 	AWK='$(AWK)'; export AWK; \
+	LSAN_OPTIONS=suppressions='$(abs_top_srcdir)'/tests/leaks.txt:print_suppressions=0; \
+	export LSAN_OPTIONS; \
 	TEST_CC='$(CC)'; export TEST_CC; \
 	TEST_CFLAGS='$(SANITIZER_FLAGS) $(COVERAGE_FLAGS)'; \
 	export TEST_CFLAGS; \
@@ -40,13 +42,13 @@ AM_TESTS_ENVIRONMENT = \
 	export TEST_CPPFLAGS; \
 	TEST_CUDA_CPPFLAGS='$(CUDA_CPPFLAGS)'; export TEST_CUDA_CPPFLAGS; \
 	TEST_SQLITE_LIBS='$(SQLITE_LIBS)'; export TEST_SQLITE_LIBS;
-EXTRA_DIST += tests/lib.sh tests/tap.sh tests/unit.h
+EXTRA_DIST += tests/leaks.txt tests/lib.sh tests/tap.sh tests/unit.h
 
 # What a test program links when it does not say (archives give only what
 # is used).
 LDADD = libuc-planner.a $(runtime_library) libuc-db.a libuc-common.a \
 	$(CMOCKA_LIBS) \
-	$(GLPK_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
+	$(CAIRO_LIBS) $(GLPK_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
 
 # common
 unit_tests += \
@@ -155,9 +157,11 @@ fuzz: $(BUILT_SOURCES)
 EXTRA_DIST += tests/synthetic.h
 test_tools += tests/profile_make
 cli_tests += \
-	tests/cli_plan.sh
+	tests/cli_plan.sh \
+	tests/cli_sweep.sh
 unit_tests += \
 	tests/candidates_filter \
+	tests/curve_build \
 	tests/desirable_build \
 	tests/plan_build \
 	tests/verify_judge \

@@ -1,5 +1,6 @@
 # Runs the examples of ucudnn-plan(1). A comment before each says what it
-# needs: "example", "example: gpu", or "example: FILE" of the shipped data.
+# needs: "example", "example: gpu", or "example: FILE" of the shipped data,
+# with "cairo" behind it when it draws.
 # Lines that begin with "$ " are commands; lines behind one, if any, are its
 # whole output.
 . "$abs_top_srcdir/tests/lib.sh"
@@ -49,6 +50,16 @@ for example in example.*; do
         ;;
     gpu)
         skip "$name" "it measures on a GPU for long"
+        ;;
+    *cairo)
+        needs=${needs% cairo}
+        if ! [ -e "$UCUDNN_DATA_DIR/$needs" ]; then
+            skip "$name" "no $needs"
+        elif ! grep -q '^#define HAVE_CAIRO' "$abs_top_builddir/config.h"; then
+            skip "$name" "built without cairo"
+        else
+            run_example "$example"
+        fi
         ;;
     *)
         if [ -e "$UCUDNN_DATA_DIR/$needs" ]; then

@@ -398,6 +398,45 @@ static void long_junk_stays_one_short_line(void **state)
     assert_true(strlen(err.text) < 200);
 }
 
+/** Options of several commands, in a part of this command's struct. */
+static void shared_options_reach_their_part(void **state)
+{
+    struct part {
+        int64_t batch;
+        bool quiet;
+    };
+    static const struct opt_spec shared[] = {
+        { "batch", 'b', OPT_COUNT, offsetof(struct part, batch), "N", "n" },
+        { "still", 's', OPT_FLAG, offsetof(struct part, quiet), NULL, "s" },
+        { .type = OPT_END },
+    };
+    static const struct opt_spec own[] = {
+        { "limit", 'l', OPT_BYTES, offsetof(struct args, limit_bytes), "BYTES",
+          "l" },
+        { .type = OPT_END },
+    };
+    /* The part is where `batch` and `budget_s` are. */
+    const struct cmd both = { .name = "both",
+                              .opts = own,
+                              .shared = shared,
+                              .shared_offset = offsetof(struct args, batch) };
+    const struct cmd only = { .name = "only", .shared = shared };
+    struct line line;
+    struct part part;
+
+    (void)state;
+    assert_int_equal(parse_as(&both, &line, "-b 7 --limit 3 --still"), UC_OK);
+    memcpy(&part, &line.args.batch, sizeof part);
+    assert_int_equal(part.batch, 7);
+    assert_true(part.quiet);
+    assert_int_equal(line.args.limit_bytes, 3);
+    assert_false(line.args.quiet);
+    assert_int_equal(parse_as(&both, &line, "--help"), UC_OK);
+    assert_int_equal(line.help, 1);
+    assert_int_equal(parse_as(&both, &line, "--quiet"), UC_EINPUT);
+    assert_int_equal(parse_as(&only, &line, "-s"), UC_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +455,7 @@ int main(void)
         cmocka_unit_test(allowances_add_up),
         cmocka_unit_test(the_last_api_counts),
         cmocka_unit_test(policies_are_read),
+        cmocka_unit_test(shared_options_reach_their_part),
         cmocka_unit_test(long_junk_stays_one_short_line),
     };
 

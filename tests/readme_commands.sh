@@ -19,4 +19,23 @@ else
     skip "the first prints a plan" "no profiles/h200.profile"
 fi
 
+# The pictures' texts say what the profile says, and their command works.
+sed -n 's/^\(ucudnn-plan sweep .*\) --svg .*/\1/p' \
+    "$abs_top_srcdir/README.md" >sweep
+ok "there is a sweep" [ "$(wc -l <sweep)" -eq 1 ]
+if [ -e "$UCUDNN_DATA_DIR/profiles/h200.profile" ]; then
+    for network in alexnet resnet18; do
+        ok "README-$network.svg is there" \
+            grep -q '^<svg ' "$abs_top_srcdir/README-$network.svg"
+        sed "s/alexnet/$network/" sweep >command
+        expect 0 "the sweep of $network" sh command
+        times=$(awk '/asked for/ { print $4, $5 " planned, " $7, $8; exit }' \
+            out)
+        ok "is told as it is: $times" grep -F "64 MiB per operation $times" \
+            "$abs_top_srcdir/README.md"
+    done
+else
+    skip "the sweeps" "no profiles/h200.profile"
+fi
+
 finish

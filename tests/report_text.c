@@ -47,6 +47,25 @@ static void times_have_three_digits_and_a_unit(void **state)
         assert_string_equal(time_text(cases[i].ns), cases[i].text);
 }
 
+static void shares_have_the_decimals_they_need(void **state)
+{
+    static const struct {
+        double share;
+        const char *text;
+    } cases[] = {
+        { 0, "0%" },          { 0.95, "95%" },      { 1, "100%" },
+        { 0.995, "99.5%" },   { 0.9999, "99.99%" }, { 0.0001, "0.01%" },
+        { 0.1005, "10.05%" }, { 0.99999, "100%" },
+    };
+    char text[UC_REPORT_TEXT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uc_report_share(cases[i].share, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 /** Read back, a printed time is within half of its last digit. */
 static void printed_times_are_the_nearest(void **state)
 {
@@ -197,6 +216,7 @@ static void tables_are_aligned_without_trailing_blanks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_have_the_decimals_they_need),
         cmocka_unit_test(times_have_three_digits_and_a_unit),
         cmocka_unit_test(printed_times_are_the_nearest),
         cmocka_unit_test(gains_and_versions_and_dates),

@@ -1,0 +1,108 @@
+#include "config.h"
+
+#include "planner/outfile.h"
+
+#include "common/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum uc_status fail(const struct outfile *file, int cause,
+                           struct uc_error *err)
+{
+    return uc_fail(err, UC_EFILE, "%.256s: %s", file->path, strerror(cause));
+}
+
+/** A new file beside the target; -1 with errno. */
+static int create_beside(struct outfile *file)
+{
+    size_t size = strlen(file->target) + 48;
+    int fd = -1;
+
+    file->temporary = malloc(size);
+    for (int i = 0; i < 100 && fd < 0 && file->temporary != NULL; i++) {
+        snprintf(file->temporary, size, "%s.%ld-%d.tmp", file->target,
+                 (long)getpid(), i);
+        fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                  0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd < 0) {
+        int cause = errno;
+
+        free(file->temporary);
+        file->temporary = NULL;
+        errno = cause;
+    }
+    return fd;
+}
+
+enum uc_status outfile_begin(struct outfile *file, const char *path,
+                             struct uc_error *err)
+{
+    struct stat there;
+    bool is_there = stat(path, &there) == 0;
+    bool is_file = is_there && S_ISREG(there.st_mode);
+
+    *file = (struct outfile){ .path = path, .fd = -1 };
+    file->target = is_file ? realpath(path, NULL) : strdup(path);
+    if (file->target == NULL)
+        return fail(file, errno, err);
+    file->fd = is_there && !is_file ? open(path, O_WRONLY | O_CLOEXEC)
+                                    : create_beside(file);
+    if (file->fd < 0)
+        return fail(file, errno, err);
+    if (is_file)
+        (void)fchmod(file->fd, there.st_mode & 0777);
+    file->stream = open_memstream(&file->bytes, &file->length);
+    return file->stream != NULL ? UC_OK : uc_no_memory(err);
+}
+
+enum uc_status outfile_finish(struct outfile *file, struct uc_error *err)
+{
+    int failed = ferror(file->stream), cause;
+    enum uc_status status = UC_OK;
+
+    if (fclose(file->stream) != 0 || failed)
+        status = uc_no_memory(err);
+    file->stream = NULL;
+    if (status == UC_OK) {
+        cause = uc_write_all(file->fd, file->bytes, file->length);
+        if (close(file->fd) != 0 && cause == 0)
+            cause = errno;
+        file->fd = -1;
+        if (cause == 0 && file->temporary != NULL &&
+            rename(file->temporary, file->target) != 0)
+            cause = errno;
+        if (cause != 0)
+            status = fail(file, cause, err);
+    }
+    if (status == UC_OK) {
+        free(file->temporary);
+        file->temporary = NULL;
+    }
+    outfile_drop(file);
+    return status;
+}
+
+void outfile_drop(struct outfile *file)
+{
+    if (file->target == NULL)
+        return;
+    if (file->stream != NULL)
+        fclose(file->stream);
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->temporary != NULL)
+        unlink(file->temporary);
+    free(file->bytes);
+    free(file->temporary);
+    free(file->target);
+    *file = (struct outfile){ .path = file->path };
+}
