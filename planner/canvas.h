@@ -1,6 +1,6 @@
 /**
  * @file canvas.h
- * What a chart is drawn on: an image file.
+ * What a chart is drawn on: an image file, or markup inside an HTML page.
  *
  * An ink says what is drawn; the canvas decides colour, width and dashes. A
  * canvas remembers what goes wrong and says it at its end.
@@ -65,5 +65,19 @@ enum uc_status uc_canvas_image(enum uc_image kind, double width, double height,
 
 /** UC_OK when images can be made, else why not: before work is done. */
 enum uc_status uc_canvas_can_image(struct uc_error *err);
+
+/* ----------------------------------------------------------- as markup */
+
+/**
+ * An <svg> element for an HTML page, whose style sheet gives ink N the class
+ * that uc_canvas_class(N) names. Texts are escaped.
+ */
+void uc_canvas_markup(double width, double height, const char *label,
+                      uc_canvas_draw *draw, const void *context, FILE *out);
+const char *uc_canvas_class(enum uc_ink ink);
+
+/** One line of text, with what HTML and XML give a meaning escaped, in
+ * attributes too; what is not printable, or no UTF-8, becomes '?'. */
+void uc_markup_text(FILE *out, const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "planner/cmd_show_html.h"
 #include "planner/commands.h"
 #include "planner/data.h"
 #include "planner/report.h"
@@ -10,15 +11,19 @@
 
 struct args {
     bool csv, json;
-    const char *network;
+    const char *html, *network, *profile;
 };
 
 static const struct opt_spec opts[] = {
     { "csv", 0, OPT_FLAG, offsetof(struct args, csv), NULL,
       "print a plan as comma-separated values" },
     { "json", 0, OPT_FLAG, offsetof(struct args, json), NULL, "print JSON" },
+    { "html", 0, OPT_STRING, offsetof(struct args, html), "FILE",
+      "write plans as a web page into this file" },
     { "network", 0, OPT_STRING, offsetof(struct args, network), "NAME",
       "only a plan file's plans of this network" },
+    { "profile", 'p', OPT_STRING, offsetof(struct args, profile), "FILE",
+      "profile that the page's curve is drawn from" },
     { .type = OPT_END },
 };
 
@@ -69,7 +74,9 @@ static enum uc_status show_plans(const char *path, const struct args *args,
                         path, args->network);
     }
     if (status == UC_OK) {
-        if (args->json)
+        if (args->html != NULL)
+            status = show_html(args->html, plans, count, args->profile, err);
+        else if (args->json)
             status = uc_report_plans_json(stdout, plans, count, err);
         else if (args->csv)
             status = uc_report_plans_csv(stdout, plans, count, err);
@@ -86,10 +93,10 @@ static enum uc_status show_profile(const char *path, const struct args *args,
     struct uc_profile *profile = NULL;
     enum uc_status status;
 
-    if (args->csv || args->network != NULL)
-        return uc_fail(err, UC_EINPUT,
-                       "%.256s: is a profile; --%s is for plans", path,
-                       args->csv ? "csv" : "network");
+    if (args->csv || args->html != NULL || args->network != NULL)
+        return uc_fail(
+            err, UC_EINPUT, "%.256s: is a profile; --%s is for plans", path,
+            args->csv ? "csv" : (args->html != NULL ? "html" : "network"));
     status = uc_profile_open(path, UC_PROFILE_READ, &profile, err);
     if (status != UC_OK)
         return status;
@@ -124,6 +131,11 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     (void)count;
     if (args->csv && args->json)
         return uc_fail(err, UC_EINPUT, "--csv and --json exclude each other");
+    if (args->html != NULL && (args->csv || args->json))
+        return uc_fail(err, UC_EINPUT, "--html and --%s exclude each other",
+                       args->csv ? "csv" : "json");
+    if (args->profile != NULL && args->html == NULL)
+        return uc_fail(err, UC_EINPUT, "--profile is for --html");
     status = find(operands[0], path, sizeof path, err);
     if (status == UC_OK)
         status = uc_file_identify(path, &kind, err);

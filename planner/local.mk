@@ -3,6 +3,7 @@ libuc_planner_a_SOURCES = \
 	planner/agenda.c planner/agenda.h \
 	planner/bench.h \
 	planner/canvas.h \
+	planner/canvas_markup.c \
 	planner/chart.c planner/chart.h \
 	planner/data.c planner/data.h \
 	planner/gpu.h \
@@ -22,6 +23,8 @@ libuc_planner_a_SOURCES = \
 	planner/opt.c planner/opt.h \
 	planner/opt_value.c planner/opt_value.h \
 	planner/outfile.c planner/outfile.h \
+	planner/page.c planner/page.h \
+	planner/page_bars.c planner/page_bars.h \
 	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
 	planner/prune.c planner/prune.h \
@@ -45,6 +48,7 @@ libuc_planner_a_SOURCES += \
 	planner/desirable.c planner/desirable.h \
 	planner/plan_build.c planner/plan_build.h \
 	planner/plan_divide.c planner/planning.h \
+	planner/replan.c planner/replan.h \
 	planner/sweep.c planner/sweep.h \
 	planner/wd.c planner/wd.h \
 	planner/wd_bound.c \
@@ -99,9 +103,18 @@ libuc_planner_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(JANSSON_CFLAGS) \
 as_bytes = $(AM_V_GEN)$(MKDIR_P) planner && { od -An -v -tu1 $< | \
 	    $(SED) 's/ *\([0-9][0-9]*\)/\1,/g' && echo 0; } >$@.tmp && \
 	    mv $@.tmp $@
-SUFFIXES += .ptx
+SUFFIXES += .css .js .ptx
+.css.inc:
+	$(as_bytes)
+.js.inc:
+	$(as_bytes)
 .ptx.inc:
 	$(as_bytes)
+page_parts = planner/page_script.inc planner/page_style.inc
+BUILT_SOURCES += $(page_parts)
+CLEANFILES += $(page_parts)
+EXTRA_DIST += planner/page_script.js planner/page_style.css
+planner/libuc_planner_a-page.$(OBJEXT): $(page_parts)
 
 bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
@@ -114,6 +127,7 @@ ucudnn_plan_SOURCES = \
 	planner/cmd_record.c \
 	planner/cmd_run.c \
 	planner/cmd_show.c \
+	planner/cmd_show_html.c planner/cmd_show_html.h \
 	planner/cmd_sweep.c \
 	planner/cmd_verify.c \
 	planner/commands.c planner/commands.h \

@@ -144,15 +144,14 @@ static enum uc_status load_all(struct uc_planning *planning,
     return UC_OK;
 }
 
-enum uc_status uc_planning_start(
-    const struct uc_network *network, struct uc_profile *profile,
-    const struct uc_profile_environment *environment,
-    const struct uc_planning_options *options, struct uc_planning **out,
-    struct uc_error *err)
+enum uc_status uc_planning_of(const struct uc_network *network,
+                              const struct uc_network_operation *operations,
+                              size_t count, struct uc_profile *profile,
+                              const struct uc_profile_environment *environment,
+                              const struct uc_planning_options *options,
+                              struct uc_planning **out, struct uc_error *err)
 {
     struct uc_planning *planning = calloc(1, sizeof *planning);
-    struct uc_network_operation *list = NULL;
-    size_t count;
     enum uc_status status;
 
     if (planning == NULL)
@@ -160,16 +159,31 @@ enum uc_status uc_planning_start(
     planning->network = network;
     planning->environment = environment->environment;
     planning->options = *options;
-    status = uc_network_operations(network, &list, &count, err);
-    if (status == UC_OK)
-        status = load_all(planning, profile, environment->id, list, count, err);
-    free(list);
+    status =
+        load_all(planning, profile, environment->id, operations, count, err);
     if (status != UC_OK) {
         uc_planning_free(planning);
         return status;
     }
     *out = planning;
     return UC_OK;
+}
+
+enum uc_status uc_planning_start(
+    const struct uc_network *network, struct uc_profile *profile,
+    const struct uc_profile_environment *environment,
+    const struct uc_planning_options *options, struct uc_planning **out,
+    struct uc_error *err)
+{
+    struct uc_network_operation *list = NULL;
+    size_t count;
+    enum uc_status status = uc_network_operations(network, &list, &count, err);
+
+    if (status == UC_OK)
+        status = uc_planning_of(network, list, count, profile, environment,
+                                options, out, err);
+    free(list);
+    return status;
 }
 
 struct uc_planning_coverage uc_planning_coverage(

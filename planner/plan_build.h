@@ -44,6 +44,15 @@ enum uc_status uc_planning_start(
     const struct uc_profile_environment *environment,
     const struct uc_planning_options *options, struct uc_planning **out,
     struct uc_error *err);
+
+/** The same for operations as they are given; of the network only name and
+ * batch count, of the layers name and repeat. */
+enum uc_status uc_planning_of(const struct uc_network *network,
+                              const struct uc_network_operation *operations,
+                              size_t count, struct uc_profile *profile,
+                              const struct uc_profile_environment *environment,
+                              const struct uc_planning_options *options,
+                              struct uc_planning **out, struct uc_error *err);
 void uc_planning_free(struct uc_planning *planning);
 
 /** Problems, and those of them that graph kernels were never looked for. */

@@ -101,11 +101,13 @@ cli_tests += \
 
 # reports
 unit_tests += \
+	tests/markup_text \
 	tests/report_plan \
 	tests/report_profile \
 	tests/report_text
 cli_tests += \
-	tests/cli_show_files.sh
+	tests/cli_show_files.sh \
+	tests/cli_show_html.sh
 
 # networks, policies and shipped data
 unit_tests += \
