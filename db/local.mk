@@ -12,7 +12,8 @@ libuc_db_a_SOURCES = \
 	db/profile.c db/profile.h \
 	db/profile_impl.h \
 	db/profile_rows.c \
-	db/profile_searches.c
+	db/profile_searches.c \
+	db/replace.c db/replace.h
 libuc_db_a_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 
 # A schema as one C string constant.

@@ -97,6 +97,12 @@ enum uc_status uc_plan_check(const struct uc_plan *plan, struct uc_error *err);
 enum uc_status uc_plans_write(const char *path, const struct uc_plan *plans,
                               size_t count, struct uc_error *err);
 
+/** The same, and other plans in the file are not kept. */
+enum uc_status uc_plans_replace(const char *path, const struct uc_plan *plans,
+                                size_t count, struct uc_error *err);
+/** Whether one replaces the other. */
+bool uc_plan_same(const struct uc_plan *a, const struct uc_plan *b);
+
 /** Every plan of a file, in the order of their writing, each checked. */
 enum uc_status uc_plans_read(const char *path, struct uc_plan **plans,
                              size_t *count, struct uc_error *err);

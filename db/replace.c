@@ -1,0 +1,220 @@
+#include "config.h"
+
+#include "db/replace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------ the file */
+
+static enum uc_status replace_fail(const struct uc_replace *replace,
+                                   struct uc_error *err)
+{
+    return uc_fail(err, UC_EFILE, "%.256s: %s", replace->path, strerror(errno));
+}
+
+/** Follow links; a link to nothing is refused rather than guessed at. */
+static enum uc_status replace_resolve(struct uc_replace *replace,
+                                      struct uc_error *err)
+{
+    struct stat st;
+    char *slash;
+
+    if (replace->path[0] == '\0')
+        return uc_fail(err, UC_EFILE, "the file name is empty");
+    replace->real = realpath(replace->path, NULL);
+    if (replace->real == NULL) {
+        if (errno != ENOENT)
+            return replace_fail(replace, err);
+        if (lstat(replace->path, &st) == 0)
+            return uc_fail(err, UC_EFILE,
+                           "%.256s: is a symbolic link to nothing",
+                           replace->path);
+        replace->real = strdup(replace->path);
+    }
+    if (replace->real == NULL)
+        return uc_no_memory(err);
+    slash = strrchr(replace->real, '/');
+    if (slash == NULL)
+        replace->folder = strdup(".");
+    else if (slash == replace->real)
+        replace->folder = strdup("/");
+    else
+        replace->folder =
+            strndup(replace->real, (size_t)(slash - replace->real));
+    return replace->folder == NULL ? uc_no_memory(err) : UC_OK;
+}
+
+/**
+ * Writers of one file take turns, or the last rename would lose what the
+ * others wrote. The folder is locked since the file itself is replaced. Where a
+ * folder cannot be locked (NFS) writers are on their own.
+ */
+static enum uc_status replace_lock(struct uc_replace *replace,
+                                   struct uc_error *err)
+{
+    const struct timespec pause = { 0, 5 * 1000 * 1000 };
+
+    replace->folder_fd =
+        open(replace->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (replace->folder_fd < 0)
+        return replace_fail(replace, err);
+    for (int tries = 0; flock(replace->folder_fd, LOCK_EX | LOCK_NB) != 0;
+         tries++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return UC_OK;
+        if (tries == 60 * 200)
+            return uc_fail(err, UC_EFILE,
+                           "%.256s: another program has locked its folder "
+                           "for a minute",
+                           replace->path);
+        nanosleep(&pause, NULL);
+    }
+    replace->locked = true;
+    return UC_OK;
+}
+
+static enum uc_status replace_look(struct uc_replace *replace,
+                                   struct uc_error *err)
+{
+    struct stat st;
+
+    if (stat(replace->real, &st) != 0)
+        return errno == ENOENT ? UC_OK : replace_fail(replace, err);
+    if (S_ISDIR(st.st_mode))
+        return uc_fail(err, UC_EFILE, "%.256s: is a directory", replace->path);
+    if (!S_ISREG(st.st_mode))
+        return uc_fail(err, UC_EFILE, "%.256s: is not a regular file",
+                       replace->path);
+    /* A rename would get around the file's own permission. */
+    if (access(replace->real, W_OK) != 0)
+        return replace_fail(replace, err);
+    replace->exists = st.st_size > 0;
+    replace->mode = st.st_mode & 0777;
+    return UC_OK;
+}
+
+enum uc_status uc_replace_begin(const char *path, struct uc_replace *replace,
+                                struct uc_error *err)
+{
+    enum uc_status status;
+
+    *replace = (struct uc_replace){ .path = path, .folder_fd = -1 };
+    status = replace_resolve(replace, err);
+    if (status == UC_OK)
+        status = replace_lock(replace, err);
+    if (status == UC_OK)
+        status = replace_look(replace, err);
+    return status;
+}
+
+/* ----------------------------------------------------- the new file */
+
+#define TEMPORARY_PREFIX ".ucudnn-"
+#define TEMPORARY_SUFFIX ".tmp"
+
+/** ".ucudnn-PID-NUMBER.tmp" */
+static bool is_temporary(const char *name)
+{
+    static const char digits[] = "0123456789";
+    size_t length;
+
+    if (strncmp(name, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) != 0)
+        return false;
+    name += strlen(TEMPORARY_PREFIX);
+    length = strspn(name, digits);
+    if (length == 0 || name[length] != '-')
+        return false;
+    name += length + 1;
+    length = strspn(name, digits);
+    return length > 0 && strcmp(name + length, TEMPORARY_SUFFIX) == 0;
+}
+
+/** Files that killed writers left: who has the lock has the only one. */
+static void sweep_temporaries(const struct uc_replace *replace)
+{
+    DIR *folder = replace->locked ? opendir(replace->folder) : NULL;
+
+    if (folder == NULL)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (is_temporary(entry->d_name))
+            unlinkat(replace->folder_fd, entry->d_name, 0);
+    closedir(folder);
+}
+
+enum uc_status uc_replace_create(struct uc_replace *replace,
+                                 struct uc_error *err)
+{
+    size_t size = strlen(replace->folder) + 64;
+    char *name = malloc(size);
+    int fd = -1;
+
+    if (name == NULL)
+        return uc_no_memory(err);
+    sweep_temporaries(replace);
+    for (int i = 0; i < 1000 && fd < 0; i++) {
+        snprintf(name, size, "%s/" TEMPORARY_PREFIX "%ld-%d" TEMPORARY_SUFFIX,
+                 replace->folder, (long)getpid(), i);
+        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd < 0 ||
+        (replace->mode != 0 && fchmod(fd, replace->mode | S_IRUSR) != 0)) {
+        enum uc_status status = replace_fail(replace, err);
+
+        if (fd >= 0) {
+            close(fd);
+            unlink(name);
+        }
+        free(name);
+        return status;
+    }
+    close(fd);
+    replace->temporary = name;
+    return UC_OK;
+}
+
+enum uc_status uc_replace_commit(struct uc_replace *replace,
+                                 struct uc_error *err)
+{
+    int fd = open(replace->temporary, O_RDONLY | O_CLOEXEC);
+    enum uc_status status = UC_OK;
+
+    if (fd < 0)
+        return replace_fail(replace, err);
+    if (fsync(fd) != 0)
+        status = replace_fail(replace, err);
+    close(fd);
+    if (status == UC_OK && rename(replace->temporary, replace->real) != 0)
+        status = replace_fail(replace, err);
+    if (status != UC_OK)
+        return status;
+    free(replace->temporary);
+    replace->temporary = NULL;
+    /* Some file systems cannot sync a folder; the name is right anyway. */
+    if (fsync(replace->folder_fd) != 0 && errno == EIO)
+        status = replace_fail(replace, err);
+    return status;
+}
+
+void uc_replace_end(struct uc_replace *replace)
+{
+    if (replace->temporary != NULL)
+        unlink(replace->temporary);
+    if (replace->folder != NULL && replace->folder_fd >= 0)
+        close(replace->folder_fd);
+    free(replace->temporary);
+    free(replace->folder);
+    free(replace->real);
+    *replace = (struct uc_replace){ .folder_fd = -1 };
+}
