@@ -159,6 +159,12 @@ bool uc_outcome_parse(const char *name, enum uc_outcome *outcome)
 
 /* -------------------------------------------------------------- handle */
 
+static const enum uc_sql_mode sql_modes[] = {
+    [UC_PROFILE_READ] = UC_SQL_READ,
+    [UC_PROFILE_WRITE] = UC_SQL_WRITE,
+    [UC_PROFILE_PRIVATE] = UC_SQL_PRIVATE,
+};
+
 enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
                                struct uc_profile **out, struct uc_error *err)
 {
@@ -168,9 +174,7 @@ enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
     if (profile == NULL)
         return uc_no_memory(err);
     profile->mode = mode;
-    status = uc_sql_open(&format, path,
-                         mode == UC_PROFILE_READ ? UC_SQL_READ : UC_SQL_WRITE,
-                         &profile->sql, err);
+    status = uc_sql_open(&format, path, sql_modes[mode], &profile->sql, err);
     if (status != UC_OK) {
         free(profile);
         return status;
@@ -190,7 +194,7 @@ void uc_profile_close(struct uc_profile *profile)
 enum uc_status uc_profile_check_writable(const struct uc_profile *profile,
                                          struct uc_error *err)
 {
-    if (profile->mode == UC_PROFILE_WRITE)
+    if (profile->mode != UC_PROFILE_READ)
         return UC_OK;
     return uc_fail(err, UC_EINTERNAL, "%.256s: was opened for reading",
                    profile->sql->path);
@@ -303,7 +307,7 @@ enum uc_status uc_profile_add_environment(struct uc_profile *profile,
         return uc_fail(err, UC_EINTERNAL,
                        "the device's or driver's name is no line of UTF-8");
     status = find_environment(profile, env, &found, err);
-    if (status == UC_OK && found < 0 && profile->mode == UC_PROFILE_WRITE) {
+    if (status == UC_OK && found < 0 && profile->mode != UC_PROFILE_READ) {
         status = uc_sql_begin(profile->sql, err);
         if (status == UC_OK)
             status = insert_environment(profile, env, &found, err);

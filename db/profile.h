@@ -23,8 +23,11 @@
 struct uc_profile;
 
 enum uc_profile_mode {
-    UC_PROFILE_READ, /**< must exist; works in a read-only folder */
-    UC_PROFILE_WRITE /**< created when missing */
+    UC_PROFILE_READ,  /**< must exist; works in a read-only folder */
+    UC_PROFILE_WRITE, /**< created when missing */
+    /** UC_PROFILE_WRITE for a file nobody else knows yet: no journal file and
+     * no fsync. */
+    UC_PROFILE_PRIVATE
 };
 
 /** What happened when a kernel was measured. Stored as text. */
@@ -98,6 +101,17 @@ enum uc_status uc_profile_environments(struct uc_profile *profile,
 enum uc_status uc_profile_count(struct uc_profile *profile,
                                 struct uc_profile_environment *environment,
                                 struct uc_error *err);
+
+/** Whether uc_profile_store() takes the row; UC_EINTERNAL with the reason. */
+enum uc_status uc_measurement_check(const struct uc_problem *problem,
+                                    const struct uc_measurement *measurement,
+                                    struct uc_error *err);
+/**
+ * Negative, 0 or positive, as qsort() wants it: by micro-batch, accumulate,
+ * kernel; 0 means the same key.
+ */
+int uc_measurement_order(const struct uc_measurement *a,
+                         const struct uc_measurement *b);
 
 /** Store one measurement: committed on return, replaces its key's row. */
 enum uc_status uc_profile_store(struct uc_profile *profile, int64_t env,

@@ -150,9 +150,9 @@ static enum uc_status store_row(struct uc_profile *profile, struct row_ids *ids,
     return status;
 }
 
-static enum uc_status check_row(const struct uc_problem *problem,
-                                const struct uc_measurement *m,
-                                struct uc_error *err)
+enum uc_status uc_measurement_check(const struct uc_problem *problem,
+                                    const struct uc_measurement *m,
+                                    struct uc_error *err)
 {
     const char *fault = row_fault(m);
 
@@ -181,7 +181,7 @@ enum uc_status uc_profile_store_all(struct uc_profile *profile, int64_t env,
     if (status == UC_OK)
         status = uc_problem_check(problem, err);
     for (size_t i = 0; i < count && status == UC_OK; i++)
-        status = check_row(problem, &rows[i], err);
+        status = uc_measurement_check(problem, &rows[i], err);
     if (status != UC_OK || count == 0)
         return status;
     uc_problem_print(problem, text);
@@ -300,14 +300,19 @@ static int compare(int64_t a, int64_t b)
 }
 
 /** Ids of kernels depend on who was stored first; their numbers do not. */
-static int row_order(const void *left, const void *right)
+int uc_measurement_order(const struct uc_measurement *a,
+                         const struct uc_measurement *b)
 {
-    const struct uc_measurement *a = left, *b = right;
     int order = compare(a->micro_batch, b->micro_batch);
 
     if (order == 0)
         order = compare(a->accumulate, b->accumulate);
     return order != 0 ? order : uc_kernel_compare(&a->kernel, &b->kernel);
+}
+
+static int row_order(const void *left, const void *right)
+{
+    return uc_measurement_order(left, right);
 }
 
 static enum uc_status load_rows(struct uc_profile *profile, int64_t env,

@@ -7,7 +7,6 @@
 
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 struct args {
     bool csv, json;
@@ -106,20 +105,6 @@ static enum uc_status show_profile(const char *path, const struct args *args,
     return status;
 }
 
-/** A file that exists or looks like one, else a shipped profile's name. */
-static enum uc_status find(const char *name, char *path, size_t size,
-                           struct uc_error *err)
-{
-    if (name[0] == '\0')
-        return uc_fail(err, UC_EINPUT, "the file's name is empty");
-    if (access(name, F_OK) != 0 && strpbrk(name, "/.") == NULL)
-        return uc_data_find(UC_DATA_PROFILE, name, path, size, err);
-    if (strlen(name) >= size)
-        return uc_fail(err, UC_EFILE, "name too long: %.64s...", name);
-    memcpy(path, name, strlen(name) + 1);
-    return UC_OK;
-}
-
 static enum uc_status run(const void *options, char **operands, size_t count,
                           struct uc_error *err)
 {
@@ -136,7 +121,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
                        args->csv ? "csv" : "json");
     if (args->profile != NULL && args->html == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is for --html");
-    status = find(operands[0], path, sizeof path, err);
+    status = uc_data_find_file(operands[0], path, sizeof path, err);
     if (status == UC_OK)
         status = uc_file_identify(path, &kind, err);
     if (status != UC_OK)

@@ -8,11 +8,13 @@
 /* clang-format off */
 const struct cmd *const commands[] = {
     &cmd_bench,
+    &cmd_dump,
     &cmd_help,
     &cmd_import,
     &cmd_networks,
     &cmd_plan,
     &cmd_record,
+    &cmd_restore,
     &cmd_run,
     &cmd_show,
     &cmd_sweep,

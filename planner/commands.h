@@ -12,11 +12,13 @@
 #include "planner/opt.h"
 
 extern const struct cmd cmd_bench;
+extern const struct cmd cmd_dump;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_import;
 extern const struct cmd cmd_networks;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_record;
+extern const struct cmd cmd_restore;
 extern const struct cmd cmd_run;
 extern const struct cmd cmd_show;
 extern const struct cmd cmd_sweep;

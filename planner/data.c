@@ -134,6 +134,19 @@ enum uc_status uc_data_find(enum uc_data_kind kind, const char *name,
     return UC_OK;
 }
 
+enum uc_status uc_data_find_file(const char *name, char *path, size_t size,
+                                 struct uc_error *err)
+{
+    if (name[0] == '\0')
+        return uc_fail(err, UC_EINPUT, "the file's name is empty");
+    if (access(name, F_OK) != 0 && strpbrk(name, "/.") == NULL)
+        return uc_data_find(UC_DATA_PROFILE, name, path, size, err);
+    if (strlen(name) >= size)
+        return uc_fail(err, UC_EFILE, "name too long: %.64s...", name);
+    memcpy(path, name, strlen(name) + 1);
+    return UC_OK;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);

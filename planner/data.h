@@ -33,6 +33,11 @@ enum uc_data_kind { UC_DATA_NETWORK, UC_DATA_PROFILE };
 enum uc_status uc_data_find(enum uc_data_kind kind, const char *name,
                             char *path, size_t size, struct uc_error *err);
 
+/** The same for a profile or plan: a file that exists or looks like one, else
+    a shipped profile's name. */
+enum uc_status uc_data_find_file(const char *name, char *path, size_t size,
+                                 struct uc_error *err);
+
 /** The folder that the running program is in; false: not known. */
 bool uc_data_program_folder(char *path, size_t size);
 

@@ -6,6 +6,8 @@ libuc_planner_a_SOURCES = \
 	planner/canvas_markup.c \
 	planner/chart.c planner/chart.h \
 	planner/data.c planner/data.h \
+	planner/dump.c planner/dump.h \
+	planner/dump_records.h \
 	planner/gpu.h \
 	planner/import.c planner/import.h \
 	planner/import_benchdnn.c \
@@ -28,6 +30,7 @@ libuc_planner_a_SOURCES = \
 	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
 	planner/prune.c planner/prune.h \
+	planner/record.c planner/record.h \
 	planner/report.h \
 	planner/report_json.c planner/report_json.h \
 	planner/report_plan.c \
@@ -35,6 +38,7 @@ libuc_planner_a_SOURCES = \
 	planner/report_sweep.c \
 	planner/report_text.c \
 	planner/seat.h \
+	planner/restore.c \
 	planner/table.c planner/table.h \
 	planner/timing.c planner/timing.h \
 	planner/tolerance.c planner/tolerance.h \
@@ -119,12 +123,14 @@ planner/libuc_planner_a-page.$(OBJEXT): $(page_parts)
 bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_bench.c \
+	planner/cmd_dump.c \
 	planner/cmd_help.c \
 	planner/cmd_import.c \
 	planner/cmd_input.c planner/cmd_input.h \
 	planner/cmd_networks.c \
 	planner/cmd_plan.c \
 	planner/cmd_record.c \
+	planner/cmd_restore.c \
 	planner/cmd_run.c \
 	planner/cmd_show.c \
 	planner/cmd_show_html.c planner/cmd_show_html.h \

@@ -99,6 +99,10 @@ unit_tests += \
 cli_tests += \
 	tests/man_profile.sh
 
+# profiles and plans as text
+unit_tests += tests/dump_restore
+cli_tests += tests/cli_dump.sh
+
 # reports
 unit_tests += \
 	tests/markup_text \

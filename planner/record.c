@@ -1,0 +1,437 @@
+#include "config.h"
+
+#include "planner/record.h"
+
+#include "common/text.h"
+#include "db/plan.h"
+#include "db/profile.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/** What a field is read from and written to. */
+struct place {
+    const struct uc_record_field *field;
+    void *value;
+    enum uc_operation *operation;
+};
+
+/* -------------------------------------------------------------- numbers */
+
+enum { NUMBER = 32 }; /**< room for the text of any number */
+
+/** The shortest of a few texts that is read back as the same number. */
+static void real_text(double value, bool single, char text[NUMBER])
+{
+    int digits = single ? 6 : 15, most = single ? 9 : 17;
+
+    do
+        snprintf(text, NUMBER, "%.*g", digits, value);
+    while (++digits <= most &&
+           (single ? (double)strtof(text, NULL) : strtod(text, NULL)) != value);
+}
+
+/** The whole text is a decimal number that is not negative. */
+static bool read_real(const char *text, bool single, double *value)
+{
+    char *end;
+
+    if (strspn(text, "0123456789.e+-") != strlen(text) &&
+        strcmp(text, "inf") != 0)
+        return false;
+    *value = single ? (double)strtof(text, &end) : strtod(text, &end);
+    return end != text && *end == '\0' && *value >= 0;
+}
+
+static bool read_number(const char *text, int64_t most, int64_t *value)
+{
+    int64_t sum = 0;
+
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9' ||
+            __builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_add_overflow(sum, *text - '0', &sum))
+            return false;
+    }
+    *value = sum;
+    return sum <= most;
+}
+
+static enum uc_status number_at(const char *text, int64_t most, int64_t *value,
+                                struct uc_error *err)
+{
+    if (read_number(text, most, value))
+        return UC_OK;
+    return uc_fail(err, UC_EINPUT,
+                   "\"%.64s\" is no whole number from 0 to %" PRId64, text,
+                   most);
+}
+
+/* --------------------------------------------------------------- values */
+
+static bool text_empty(const struct place *at)
+{
+    return *(const char *)at->value == '\0';
+}
+
+static void text_print(FILE *out, const struct place *at)
+{
+    fputs(at->value, out);
+}
+
+static enum uc_status text_parse(const char *text, const struct place *at,
+                                 struct uc_error *err)
+{
+    size_t length = strlen(text);
+
+    if (length >= at->field->size)
+        return uc_fail(err, UC_EINPUT, "longer than %zu bytes",
+                       at->field->size - 1);
+    if (!uc_text_is_line(text, length))
+        return uc_fail(err, UC_EINPUT, "no line of UTF-8");
+    memcpy(at->value, text, length + 1);
+    return UC_OK;
+}
+
+static void text_clear(const struct place *at)
+{
+    *(char *)at->value = '\0';
+}
+
+static void int_print(FILE *out, const struct place *at)
+{
+    fprintf(out, "%d", *(const int *)at->value);
+}
+
+static enum uc_status int_parse(const char *text, const struct place *at,
+                                struct uc_error *err)
+{
+    int64_t value;
+    enum uc_status status = number_at(text, INT_MAX, &value, err);
+
+    if (status == UC_OK)
+        *(int *)at->value = (int)value;
+    return status;
+}
+
+static bool number_empty(const struct place *at)
+{
+    return *(const int64_t *)at->value < 0;
+}
+
+static void number_print(FILE *out, const struct place *at)
+{
+    fprintf(out, "%" PRId64, *(const int64_t *)at->value);
+}
+
+static enum uc_status number_parse(const char *text, const struct place *at,
+                                   struct uc_error *err)
+{
+    return number_at(text, INT64_MAX, at->value, err);
+}
+
+static void number_clear(const struct place *at)
+{
+    *(int64_t *)at->value = -1;
+}
+
+static void flag_print(FILE *out, const struct place *at)
+{
+    putc(*(const bool *)at->value ? '1' : '0', out);
+}
+
+static enum uc_status flag_parse(const char *text, const struct place *at,
+                                 struct uc_error *err)
+{
+    int64_t value;
+    enum uc_status status = number_at(text, 1, &value, err);
+
+    if (status == UC_OK)
+        *(bool *)at->value = value == 1;
+    return status;
+}
+
+static bool real_empty(const struct place *at)
+{
+    return !(*(const double *)at->value >= 0);
+}
+
+static void real_print(FILE *out, const struct place *at)
+{
+    char text[NUMBER];
+
+    real_text(*(const double *)at->value, false, text);
+    fputs(text, out);
+}
+
+static enum uc_status real_parse(const char *text, const struct place *at,
+                                 struct uc_error *err)
+{
+    if (!read_real(text, false, at->value))
+        return uc_fail(err, UC_EINPUT, "\"%.64s\" is no number of at least 0",
+                       text);
+    return UC_OK;
+}
+
+static void real_clear(const struct place *at)
+{
+    *(double *)at->value = -1;
+}
+
+static void date_text(int64_t seconds, char text[NUMBER])
+{
+    time_t t = (time_t)seconds;
+    struct tm tm;
+
+    text[0] = '\0';
+    if (gmtime_r(&t, &tm) != NULL)
+        strftime(text, NUMBER, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+static void date_print(FILE *out, const struct place *at)
+{
+    char text[NUMBER];
+
+    date_text(*(const int64_t *)at->value, text);
+    fputs(text, out);
+}
+
+static enum uc_status date_parse(const char *text, const struct place *at,
+                                 struct uc_error *err)
+{
+    struct tm tm = { 0 };
+    char again[NUMBER];
+    int64_t seconds = -1;
+
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ", &tm.tm_year, &tm.tm_mon,
+               &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) == 6) {
+        tm.tm_year -= 1900;
+        tm.tm_mon--;
+        seconds = timegm(&tm);
+    }
+    /* Which catches days that no month has, and anything behind it. */
+    date_text(seconds, again);
+    if (seconds < 0 || strcmp(text, again) != 0)
+        return uc_fail(err, UC_EINPUT,
+                       "\"%.64s\" is no date such as 2025-11-30T00:00:00Z",
+                       text);
+    *(int64_t *)at->value = seconds;
+    return UC_OK;
+}
+
+static void problem_print(FILE *out, const struct place *at)
+{
+    char text[UC_PROBLEM_TEXT];
+
+    uc_problem_print(at->value, text);
+    fputs(text, out);
+}
+
+static enum uc_status problem_parse(const char *text, const struct place *at,
+                                    struct uc_error *err)
+{
+    struct uc_problem *problem = at->value;
+    enum uc_status status = uc_problem_parse(text, problem, err);
+
+    if (status == UC_OK)
+        *at->operation = problem->operation;
+    return status;
+}
+
+static void kernel_print(FILE *out, const struct place *at)
+{
+    char text[UC_KERNEL_TEXT];
+
+    uc_kernel_print(at->value, *at->operation, text);
+    fputs(text, out);
+}
+
+static enum uc_status kernel_parse(const char *text, const struct place *at,
+                                   struct uc_error *err)
+{
+    return uc_kernel_parse(text, *at->operation, at->value, err);
+}
+
+static void outcome_print(FILE *out, const struct place *at)
+{
+    fputs(uc_outcome_name(*(const enum uc_outcome *)at->value), out);
+}
+
+static enum uc_status outcome_parse(const char *text, const struct place *at,
+                                    struct uc_error *err)
+{
+    if (!uc_outcome_parse(text, at->value))
+        return uc_fail(err, UC_EINPUT, "\"%.64s\" is no outcome", text);
+    return UC_OK;
+}
+
+static bool samples_empty(const struct place *at)
+{
+    return ((const struct uc_measurement *)at->value)->samples == 0;
+}
+
+static void samples_print(FILE *out, const struct place *at)
+{
+    const struct uc_measurement *m = at->value;
+    char text[NUMBER];
+
+    for (int i = 0; i < m->samples; i++) {
+        real_text((double)m->sample_ns[i], true, text);
+        fprintf(out, "%s%s", i > 0 ? "," : "", text);
+    }
+}
+
+static enum uc_status samples_parse(const char *text, const struct place *at,
+                                    struct uc_error *err)
+{
+    struct uc_measurement *m = at->value;
+    char one[NUMBER];
+
+    for (m->samples = 0; m->samples < UC_MAX_SAMPLES;) {
+        size_t length = strcspn(text, ",");
+        double value;
+
+        if (length >= sizeof one)
+            break;
+        memcpy(one, text, length);
+        one[length] = '\0';
+        if (!read_real(one, true, &value))
+            break;
+        m->sample_ns[m->samples++] = (float)value;
+        if (text[length] == '\0')
+            return UC_OK;
+        text += length + 1;
+    }
+    return uc_fail(err, UC_EINPUT,
+                   "not 1 to %d numbers of at least 0 between commas",
+                   UC_MAX_SAMPLES);
+}
+
+static void samples_clear(const struct place *at)
+{
+    ((struct uc_measurement *)at->value)->samples = 0;
+}
+
+static void mode_print(FILE *out, const struct place *at)
+{
+    fputs(*(const enum uc_plan_mode *)at->value == UC_PLAN_WR ? "wr" : "wd",
+          out);
+}
+
+static enum uc_status mode_parse(const char *text, const struct place *at,
+                                 struct uc_error *err)
+{
+    enum uc_plan_mode *mode = at->value;
+
+    if (strcmp(text, "wr") != 0 && strcmp(text, "wd") != 0)
+        return uc_fail(err, UC_EINPUT, "\"%.64s\" is neither wr nor wd", text);
+    *mode = text[1] == 'r' ? UC_PLAN_WR : UC_PLAN_WD;
+    return UC_OK;
+}
+
+/** What there is to do with a type; the last two only where it may be left
+ * out. */
+static const struct {
+    void (*print)(FILE *out, const struct place *at);
+    enum uc_status (*parse)(const char *text, const struct place *at,
+                            struct uc_error *err);
+    bool (*empty)(const struct place *at);
+    void (*clear)(const struct place *at);
+} types[] = {
+    [UC_RECORD_TEXT] = { text_print, text_parse, text_empty, text_clear },
+    [UC_RECORD_INT] = { int_print, int_parse, NULL, NULL },
+    [UC_RECORD_NUMBER] = { number_print, number_parse, number_empty,
+                           number_clear },
+    [UC_RECORD_FLAG] = { flag_print, flag_parse, NULL, NULL },
+    [UC_RECORD_REAL] = { real_print, real_parse, real_empty, real_clear },
+    [UC_RECORD_DATE] = { date_print, date_parse, NULL, NULL },
+    [UC_RECORD_PROBLEM] = { problem_print, problem_parse, NULL, NULL },
+    [UC_RECORD_KERNEL] = { kernel_print, kernel_parse, NULL, NULL },
+    [UC_RECORD_OUTCOME] = { outcome_print, outcome_parse, NULL, NULL },
+    [UC_RECORD_SAMPLES] = { samples_print, samples_parse, samples_empty,
+                            samples_clear },
+    [UC_RECORD_MODE] = { mode_print, mode_parse, NULL, NULL },
+};
+
+/* -------------------------------------------------------------- records */
+
+static struct place place(const struct uc_record_field *field, void *value,
+                          enum uc_operation *operation)
+{
+    return (struct place){ field, (char *)value + field->offset, operation };
+}
+
+void uc_record_print(FILE *out, const struct uc_record *record,
+                     const void *value, enum uc_operation operation)
+{
+    fputs(record->word, out);
+    for (const struct uc_record_field *f = record->fields; f->name; f++) {
+        struct place at = place(f, (void *)(uintptr_t)value, &operation);
+
+        if (f->optional && types[f->type].empty(&at))
+            continue;
+        fprintf(out, "\t%s=", f->name);
+        types[f->type].print(out, &at);
+    }
+    putc('\n', out);
+}
+
+bool uc_record_is(const struct uc_record *record, char *line, char **fields)
+{
+    size_t length = strlen(record->word);
+
+    if (strncmp(line, record->word, length) != 0 ||
+        (line[length] != '\t' && line[length] != '\0'))
+        return false;
+    *fields = line + length;
+    return true;
+}
+
+/** The value when *fields begins with this field, which is cut off. */
+static char *take(char **fields, const char *name)
+{
+    size_t length = strlen(name);
+    char *value;
+
+    if (**fields != '\t' || strncmp(*fields + 1, name, length) != 0 ||
+        (*fields)[1 + length] != '=')
+        return NULL;
+    value = *fields + length + 2;
+    *fields = value + strcspn(value, "\t");
+    return value;
+}
+
+enum uc_status uc_record_parse(const struct uc_record *record, char *fields,
+                               void *value, enum uc_operation *operation,
+                               struct uc_error *err)
+{
+    for (const struct uc_record_field *f = record->fields; f->name; f++) {
+        struct place at = place(f, value, operation);
+        char *text = take(&fields, f->name);
+        char end = *fields;
+        enum uc_status status;
+
+        if (text == NULL && f->optional) {
+            types[f->type].clear(&at);
+            continue;
+        }
+        if (text == NULL)
+            return uc_fail(err, UC_EINPUT,
+                           "%s: \"%s\" is expected in \"%.64s\"", record->word,
+                           f->name, fields);
+        *fields = '\0';
+        status = types[f->type].parse(text, &at, err);
+        *fields = end;
+        if (status != UC_OK)
+            return uc_wrap(err, status, f->name);
+    }
+    if (*fields != '\0')
+        return uc_fail(err, UC_EINPUT, "%s: ends with the unknown \"%.64s\"",
+                       record->word, fields[1] == '\0' ? "" : fields + 1);
+    return UC_OK;
+}
