@@ -11,6 +11,7 @@ libuc_db_a_SOURCES = \
 	db/plan_write.c \
 	db/profile.c db/profile.h \
 	db/profile_impl.h \
+	db/profile_replace.c db/profile_replace.h \
 	db/profile_rows.c \
 	db/profile_searches.c \
 	db/replace.c db/replace.h

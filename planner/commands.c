@@ -11,6 +11,7 @@ const struct cmd *const commands[] = {
     &cmd_dump,
     &cmd_help,
     &cmd_import,
+    &cmd_merge,
     &cmd_networks,
     &cmd_plan,
     &cmd_record,

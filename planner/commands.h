@@ -15,6 +15,7 @@ extern const struct cmd cmd_bench;
 extern const struct cmd cmd_dump;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_import;
+extern const struct cmd cmd_merge;
 extern const struct cmd cmd_networks;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_record;

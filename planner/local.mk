@@ -19,6 +19,7 @@ libuc_planner_a_SOURCES = \
 	planner/known_bad.c planner/known_bad.h \
 	planner/launch.c planner/launch.h \
 	planner/measure.h \
+	planner/merge.c planner/merge.h \
 	planner/network.c planner/network.h \
 	planner/network_layer.c \
 	planner/network_reader.c planner/network_reader.h \
@@ -127,6 +128,7 @@ ucudnn_plan_SOURCES = \
 	planner/cmd_help.c \
 	planner/cmd_import.c \
 	planner/cmd_input.c planner/cmd_input.h \
+	planner/cmd_merge.c \
 	planner/cmd_networks.c \
 	planner/cmd_plan.c \
 	planner/cmd_record.c \

@@ -5,6 +5,7 @@
 #include "common/bytes.h"
 #include "common/kernel.h"
 #include "common/problem.h"
+#include "planner/merge.h"
 #include "planner/policy.h"
 
 #include <stdio.h>
@@ -275,17 +276,30 @@ static enum uc_status parse_api(const char *text, void *out,
     return status;
 }
 
+static enum uc_status parse_prefer(const char *text, void *out,
+                                   struct uc_error *err)
+{
+    return parse_name(text, uc_merge_rule_name, UC_MERGE_RULES, out, err);
+}
+
 typedef enum uc_status value_parser(const char *text, void *out,
                                     struct uc_error *err);
 
 static value_parser *const parsers[] = {
-    [OPT_FLAG] = parse_flag,       [OPT_STRING] = parse_string,
-    [OPT_BYTES] = parse_bytes,     [OPT_COUNT] = parse_count,
-    [OPT_SECONDS] = parse_seconds, [OPT_SHARE] = parse_share,
-    [OPT_MATH] = parse_math,       [OPT_DTYPE] = parse_dtype,
-    [OPT_LAYOUT] = parse_layout,   [OPT_POLICY] = parse_policy,
-    [OPT_ALLOW] = parse_allow,     [OPT_API] = parse_api,
+    [OPT_FLAG] = parse_flag,
+    [OPT_STRING] = parse_string,
+    [OPT_BYTES] = parse_bytes,
+    [OPT_COUNT] = parse_count,
+    [OPT_SECONDS] = parse_seconds,
+    [OPT_SHARE] = parse_share,
+    [OPT_MATH] = parse_math,
+    [OPT_DTYPE] = parse_dtype,
+    [OPT_LAYOUT] = parse_layout,
+    [OPT_POLICY] = parse_policy,
+    [OPT_ALLOW] = parse_allow,
+    [OPT_API] = parse_api,
     [OPT_INDEX] = parse_index,
+    [OPT_PREFER] = parse_prefer,
 };
 
 bool opt_takes_value(enum opt_type type)

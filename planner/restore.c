@@ -3,7 +3,7 @@
 #include "planner/dump.h"
 
 #include "common/array.h"
-#include "db/replace.h"
+#include "db/profile_replace.h"
 #include "planner/dump_records.h"
 
 #include <errno.h>
@@ -175,13 +175,15 @@ static enum uc_status gather(const struct reader *reader, struct batch *batch,
 {
     if (batch->count == batch->room) {
         size_t room = batch->room == 0 ? 64 : 2 * batch->room;
-        void *rows = realloc(batch->rows, room * sizeof *batch->rows);
-        void *lines = realloc(batch->lines, room * sizeof *batch->lines);
+        void *grown = realloc(batch->rows, room * sizeof *batch->rows);
 
-        batch->rows = rows != NULL ? rows : batch->rows;
-        batch->lines = lines != NULL ? lines : batch->lines;
-        if (rows == NULL || lines == NULL)
+        if (grown == NULL)
             return uc_no_memory(err);
+        batch->rows = grown;
+        grown = realloc(batch->lines, room * sizeof *batch->lines);
+        if (grown == NULL)
+            return uc_no_memory(err);
+        batch->lines = grown;
         batch->room = room;
     }
     batch->rows[batch->count] = *row;
@@ -262,27 +264,12 @@ static enum uc_status read_profile(struct reader *reader,
 static enum uc_status restore_profile(struct reader *reader, const char *path,
                                       struct uc_error *err)
 {
-    struct uc_replace replace = { .folder_fd = -1 };
-    struct uc_profile *profile = NULL;
-    enum uc_status status = uc_replace_begin(path, &replace, err);
+    struct uc_profile_replace replace = { .file = { .folder_fd = -1 } };
+    enum uc_status status = uc_profile_replace_begin(path, &replace, err);
 
-    if (status == UC_OK && replace.exists) {
-        status = uc_profile_open(path, UC_PROFILE_READ, &profile, err);
-        uc_profile_close(profile);
-        profile = NULL;
-    }
     if (status == UC_OK)
-        status = uc_replace_create(&replace, err);
-    if (status == UC_OK)
-        status = uc_profile_open(replace.temporary, UC_PROFILE_PRIVATE,
-                                 &profile, err);
-    if (status == UC_OK)
-        status = read_profile(reader, profile, err);
-    uc_profile_close(profile);
-    if (status == UC_OK)
-        status = uc_replace_commit(&replace, err);
-    uc_replace_end(&replace);
-    return status;
+        status = read_profile(reader, replace.profile, err);
+    return uc_profile_replace_end(&replace, status, err);
 }
 
 /* ---------------------------------------------------------------- plans */

@@ -103,6 +103,10 @@ cli_tests += \
 unit_tests += tests/dump_restore
 cli_tests += tests/cli_dump.sh
 
+# profiles united
+unit_tests += tests/merge_profiles
+cli_tests += tests/cli_merge.sh
+
 # reports
 unit_tests += \
 	tests/markup_text \

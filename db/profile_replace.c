@@ -1,0 +1,69 @@
+#include "config.h"
+
+#include "db/profile_replace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum uc_status uc_profile_replace_begin(const char *path,
+                                        struct uc_profile_replace *replace,
+                                        struct uc_error *err)
+{
+    struct uc_profile *old = NULL;
+    enum uc_status status = uc_replace_begin(path, &replace->file, err);
+
+    /* Which also plays back what a killed writer left. */
+    if (status == UC_OK && replace->file.exists) {
+        status = uc_profile_open(path, UC_PROFILE_READ, &old, err);
+        uc_profile_close(old);
+    }
+    if (status == UC_OK)
+        status = uc_replace_create(&replace->file, err);
+    if (status == UC_OK) {
+        status = uc_profile_open(replace->file.temporary, UC_PROFILE_PRIVATE,
+                                 &replace->profile, err);
+        if (status != UC_OK)
+            uc_wrap(err, status, path);
+    }
+    return status;
+}
+
+/**
+ * A journal with content is a writer's in the middle, or a dead one's of a
+ * file that was never made: SQLite would play it back over the new file.
+ */
+static enum uc_status check_journal(const struct uc_replace *file,
+                                    struct uc_error *err)
+{
+    size_t size = strlen(file->real) + sizeof "-journal";
+    char *journal = malloc(size);
+    enum uc_status status = UC_OK;
+    struct stat st;
+
+    if (journal == NULL)
+        return uc_no_memory(err);
+    snprintf(journal, size, "%s-journal", file->real);
+    if (stat(journal, &st) == 0 && st.st_size > 0)
+        status = uc_fail(err, UC_EFILE,
+                         "%.256s: a program is writing it, or was killed: "
+                         "there is a -journal file beside it",
+                         file->path);
+    free(journal);
+    return status;
+}
+
+enum uc_status uc_profile_replace_end(struct uc_profile_replace *replace,
+                                      enum uc_status status,
+                                      struct uc_error *err)
+{
+    uc_profile_close(replace->profile);
+    replace->profile = NULL;
+    if (status == UC_OK)
+        status = check_journal(&replace->file, err);
+    if (status == UC_OK)
+        status = uc_replace_commit(&replace->file, err);
+    uc_replace_end(&replace->file);
+    return status;
+}

@@ -1,0 +1,64 @@
+#include "config.h"
+
+#include "planner/commands.h"
+#include "planner/merge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct args {
+    const char *output;
+    int prefer; /**< enum uc_merge_rule */
+    bool quiet;
+};
+
+static const struct opt_spec opts[] = {
+    { "output", 'o', OPT_STRING, offsetof(struct args, output), "FILE",
+      "profile to write, which may be one of those read" },
+    { "prefer", 0, OPT_PREFER, offsetof(struct args, prefer), "RULE",
+      "of two measurements: more-samples (default), newest or faster" },
+    { "quiet", 'q', OPT_FLAG, offsetof(struct args, quiet), NULL,
+      "no summary" },
+    { .type = OPT_END },
+};
+
+static void print_summary(const struct uc_merge_summary *summary)
+{
+    printf("%" PRId64 " measurements in %zu environment%s",
+           summary->measurements, summary->environments,
+           summary->environments == 1 ? "" : "s");
+    if (summary->conflicts > 0)
+        printf(", %" PRId64 " of them in several profiles", summary->conflicts);
+    putchar('\n');
+    if (summary->marks > 0)
+        printf("%" PRId64 " stay wrong, out-of-bounds, crashed or timed-out "
+               "though another profile says otherwise\n",
+               summary->marks);
+}
+
+static enum uc_status run(const void *options, char **operands, size_t count,
+                          struct uc_error *err)
+{
+    const struct args *args = options;
+    struct uc_merge_summary summary;
+    enum uc_status status;
+
+    if (args->output == NULL)
+        return uc_fail(err, UC_EINPUT, "--output is needed");
+    status = uc_merge(operands, count, (enum uc_merge_rule)args->prefer,
+                      args->output, &summary, err);
+    if (status == UC_OK && !args->quiet)
+        print_summary(&summary);
+    return status;
+}
+
+const struct cmd cmd_merge = {
+    .name = "merge",
+    .operands = "PROFILE...",
+    .summary = "unite profiles of several machines or GPUs",
+    .opts = opts,
+    .args_size = sizeof(struct args),
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .run = run,
+};
