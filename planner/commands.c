@@ -8,6 +8,7 @@
 /* clang-format off */
 const struct cmd *const commands[] = {
     &cmd_bench,
+    &cmd_compare,
     &cmd_dump,
     &cmd_help,
     &cmd_import,

@@ -12,6 +12,7 @@
 #include "planner/opt.h"
 
 extern const struct cmd cmd_bench;
+extern const struct cmd cmd_compare;
 extern const struct cmd cmd_dump;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_import;

@@ -5,6 +5,9 @@ libuc_planner_a_SOURCES = \
 	planner/canvas.h \
 	planner/canvas_markup.c \
 	planner/chart.c planner/chart.h \
+	planner/compare.c planner/compare.h \
+	planner/compare_plan.c \
+	planner/compare_profile.c \
 	planner/data.c planner/data.h \
 	planner/dump.c planner/dump.h \
 	planner/dump_records.h \
@@ -31,15 +34,18 @@ libuc_planner_a_SOURCES = \
 	planner/policy.c planner/policy.h \
 	planner/progress.c planner/progress.h \
 	planner/prune.c planner/prune.h \
+	planner/rank_test.c planner/rank_test.h \
 	planner/record.c planner/record.h \
 	planner/report.h \
+	planner/report_compare.c planner/report_compare.h \
+	planner/report_compare_ci.c \
 	planner/report_json.c planner/report_json.h \
 	planner/report_plan.c \
 	planner/report_profile.c \
 	planner/report_sweep.c \
 	planner/report_text.c \
-	planner/seat.h \
 	planner/restore.c \
+	planner/seat.h \
 	planner/table.c planner/table.h \
 	planner/timing.c planner/timing.h \
 	planner/tolerance.c planner/tolerance.h \
@@ -124,6 +130,7 @@ planner/libuc_planner_a-page.$(OBJEXT): $(page_parts)
 bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_bench.c \
+	planner/cmd_compare.c \
 	planner/cmd_dump.c \
 	planner/cmd_help.c \
 	planner/cmd_import.c \

@@ -22,6 +22,7 @@ enum opt_type {
     OPT_END,
     OPT_FLAG,    /**< bool; no argument */
     OPT_STRING,  /**< const char *; not empty */
+    OPT_STRINGS, /**< struct opt_strings; each repetition adds one */
     OPT_BYTES,   /**< int64_t; uc_bytes_parse() */
     OPT_COUNT,   /**< int64_t; 1 .. 2^31-1 */
     OPT_INDEX,   /**< int64_t; 0 .. 2^31-1 */
@@ -34,6 +35,12 @@ enum opt_type {
     OPT_ALLOW,   /**< unsigned; adds an enum uc_kernel_note bit */
     OPT_API,     /**< unsigned; bits 1 << enum uc_api; "both" is all */
     OPT_PREFER   /**< int; enum uc_merge_rule */
+};
+
+enum { OPT_MOST_STRINGS = 32 };
+struct opt_strings {
+    const char *list[OPT_MOST_STRINGS];
+    size_t count;
 };
 
 struct opt_spec {

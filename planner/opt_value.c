@@ -36,6 +36,19 @@ static enum uc_status parse_string(const char *text, void *out,
     return UC_OK;
 }
 
+static enum uc_status parse_strings(const char *text, void *out,
+                                    struct uc_error *err)
+{
+    struct opt_strings *strings = out;
+    enum uc_status status;
+
+    if (strings->count == OPT_MOST_STRINGS)
+        return uc_fail(err, UC_EINPUT, "more than %d times", OPT_MOST_STRINGS);
+    status = parse_string(text, &strings->list[strings->count], err);
+    strings->count += status == UC_OK;
+    return status;
+}
+
 static enum uc_status parse_bytes(const char *text, void *out,
                                   struct uc_error *err)
 {
@@ -300,6 +313,7 @@ static value_parser *const parsers[] = {
     [OPT_API] = parse_api,
     [OPT_INDEX] = parse_index,
     [OPT_PREFER] = parse_prefer,
+    [OPT_STRINGS] = parse_strings,
 };
 
 bool opt_takes_value(enum opt_type type)

@@ -107,6 +107,12 @@ cli_tests += tests/cli_dump.sh
 unit_tests += tests/merge_profiles
 cli_tests += tests/cli_merge.sh
 
+# plans and profiles compared
+unit_tests += \
+	tests/compare_sides \
+	tests/rank_test
+cli_tests += tests/cli_compare.sh
+
 # reports
 unit_tests += \
 	tests/markup_text \

@@ -1,0 +1,248 @@
+#include "config.h"
+
+#include "planner/report_compare.h"
+
+#include "common/bytes.h"
+#include "planner/report.h"
+#include "planner/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 8, CELL = 640 };
+
+/* ---------------------------------------------------------------- pieces */
+
+static const struct uc_compare_item *either(const struct uc_compare_row *row)
+{
+    return row->now != NULL ? row->now : row->old;
+}
+
+void uc_report_change(const struct uc_compare_row *row,
+                      char text[UC_REPORT_CHANGE])
+{
+    long long tenths;
+
+    if (row->old == NULL || row->now == NULL || row->old->time_ns < 1) {
+        snprintf(text, UC_REPORT_CHANGE, "-");
+        return;
+    }
+    tenths = llround(
+        1000 * ((double)row->now->time_ns / (double)row->old->time_ns - 1));
+    snprintf(text, UC_REPORT_CHANGE, "%c%lld.%lld %%", tenths < 0 ? '-' : '+',
+             llabs(tenths) / 10, llabs(tenths) % 10);
+}
+
+void uc_report_verdict(const struct uc_compare_row *row, char text[64])
+{
+    static const char *const splits[] = {
+        [UC_COMPARE_SAME_SPLIT] = "",
+        [UC_COMPARE_OTHER_KERNELS] = "other kernels",
+        [UC_COMPARE_OTHER_SPLIT] = "another split",
+    };
+    const char *verdict = row->verdict == UC_COMPARE_SAME
+                              ? ""
+                              : uc_compare_verdict_name(row->verdict);
+    const char *split = splits[row->split];
+
+    snprintf(text, 64, "%s%s%s", verdict,
+             verdict[0] != '\0' && split[0] != '\0' ? ", " : "", split);
+}
+
+void uc_report_limit(const struct uc_compare_side *side, char text[64])
+{
+    char bytes[UC_BYTES_TEXT];
+
+    uc_bytes_print(side->limit_bytes, bytes);
+    snprintf(text, 64, "%s %s", bytes,
+             side->mode == UC_PLAN_WR ? "per operation" : "in total");
+}
+
+void uc_report_verdicts(const struct uc_comparison *comparison, char text[160])
+{
+    const size_t *n = comparison->verdicts;
+    size_t used = 0;
+    const struct {
+        size_t count;
+        const char *what;
+    } parts[] = {
+        { n[UC_COMPARE_SLOWER], "slower" },
+        { n[UC_COMPARE_FASTER], "faster" },
+        { n[UC_COMPARE_ADDED], "added" },
+        { n[UC_COMPARE_REMOVED], "removed" },
+        { n[UC_COMPARE_SAME], "of the same speed" },
+        { comparison->splits, "with another split or other kernels" },
+    };
+
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < 160; i++)
+        if (parts[i].count > 0)
+            used += (size_t)snprintf(text + used, 160 - used, "%s%zu %s",
+                                     used > 0 ? ", " : "", parts[i].count,
+                                     parts[i].what);
+}
+
+bool uc_report_changed(const struct uc_compare_row *row)
+{
+    return row->verdict != UC_COMPARE_SAME ||
+           row->split != UC_COMPARE_SAME_SPLIT;
+}
+
+void uc_report_name(const struct uc_compare_row *row, char *text, size_t size)
+{
+    const struct uc_compare_item *item = either(row);
+    char problem[UC_PROBLEM_TEXT];
+
+    if (item->layer[0] != '\0') {
+        snprintf(text, size, "%s %s", item->layer,
+                 uc_operation_name(item->problem.operation));
+        return;
+    }
+    uc_problem_print(&item->problem, problem);
+    snprintf(text, size, "%s batch %lld", problem, (long long)item->batch);
+}
+
+/** The two sides of "device" and so on: one text, or "A -> B". */
+static void print_pair(FILE *out, const char *label, const char *old,
+                       const char *now, const char *end)
+{
+    if (strcmp(old, now) == 0)
+        fprintf(out, "%s%s%s", label, old, end);
+    else
+        fprintf(out, "%s%s -> %s%s", label, old, now, end);
+}
+
+static void print_header(FILE *out, const struct uc_comparison *c,
+                         const char *const labels[4], const char *end)
+{
+    char old[UC_REPORT_LINE], now[UC_REPORT_LINE];
+
+    fprintf(out, "%s%s%s", labels[0], c->title, end);
+    uc_report_limit(c->old, old);
+    uc_report_limit(c->now, now);
+    print_pair(out, labels[1], old, now, end);
+    uc_report_device(&c->old->environment.device, old);
+    uc_report_device(&c->now->environment.device, now);
+    print_pair(out, labels[2], old, now, end);
+    uc_report_versions(&c->old->environment.versions, old);
+    uc_report_versions(&c->now->environment.versions, now);
+    print_pair(out, labels[3], old, now, end);
+}
+
+/** The cells of a line; those of the total have no names. */
+static void fill_cells(const struct uc_compare_row *row, const char *name,
+                       char cells[COLUMNS][CELL])
+{
+    const struct uc_compare_item *old = row->old, *now = row->now;
+
+    memset(cells, 0, COLUMNS * sizeof *cells);
+    snprintf(cells[0], CELL, "%s", name);
+    snprintf(cells[1], CELL, "%s", old != NULL ? old->split : "-");
+    snprintf(cells[2], CELL, "%s", now != NULL ? now->split : "-");
+    if (row->split == UC_COMPARE_OTHER_KERNELS && old != NULL && now != NULL) {
+        snprintf(cells[1], CELL, "%s %s", old->split, old->kernels);
+        snprintf(cells[2], CELL, "%s %s", now->split, now->kernels);
+    }
+    uc_report_time(old != NULL ? old->time_ns : -1, cells[3]);
+    uc_report_time(now != NULL ? now->time_ns : -1, cells[4]);
+    uc_report_change(row, cells[5]);
+    if (row->p >= 0)
+        snprintf(cells[6], CELL, "%.2g", row->p);
+    uc_report_verdict(row, cells[7]);
+    if (row->regression)
+        strcat(cells[7], " (!)");
+}
+
+static const char *const titles[COLUMNS] = {
+    "operation", "old split", "new split", "old", "new", "change", "p", ""
+};
+
+/* ----------------------------------------------------------------- table */
+
+static void add_row(struct uc_table *table, const struct uc_compare_row *row,
+                    const char *name)
+{
+    char cells[COLUMNS][CELL];
+
+    fill_cells(row, name, cells);
+    for (int i = 0; i < COLUMNS; i++)
+        uc_table_add(table, cells[i]);
+}
+
+enum uc_status uc_report_compare_table(FILE *out,
+                                       const struct uc_comparison *comparison,
+                                       struct uc_error *err)
+{
+    static const char *const labels[] = { "compared  ", "limit     ",
+                                          "device    ", "versions  " };
+    char name[CELL], verdicts[160];
+    struct uc_table table;
+    enum uc_status status;
+
+    uc_table_init(&table, "lllrrrrl");
+    for (int i = 0; i < COLUMNS; i++)
+        uc_table_add(&table, titles[i]);
+    for (size_t i = 0; i < comparison->count; i++)
+        if (uc_report_changed(&comparison->rows[i])) {
+            uc_report_name(&comparison->rows[i], name, sizeof name);
+            add_row(&table, &comparison->rows[i], name);
+        }
+    add_row(&table, &comparison->total, "total of what both have");
+    print_header(out, comparison, labels, "\n");
+    putc('\n', out);
+    status = uc_table_print(&table, out, err);
+    uc_table_free(&table);
+    uc_report_verdicts(comparison, verdicts);
+    fprintf(out, "\n%s: %s\n", comparison->regression ? "regression" : "fine",
+            verdicts);
+    return status;
+}
+
+/* -------------------------------------------------------------- Markdown */
+
+/** A cell; what would end it or start a tag is escaped. */
+static void print_cell(FILE *out, const char *text)
+{
+    fputs(" ", out);
+    for (; *text != '\0'; text++) {
+        if (strchr("|<>*_`[]\\", *text) != NULL)
+            putc('\\', out);
+        putc(*text, out);
+    }
+    fputs(" |", out);
+}
+
+static void print_line(FILE *out, const struct uc_compare_row *row,
+                       const char *name)
+{
+    char cells[COLUMNS][CELL];
+
+    fill_cells(row, name, cells);
+    putc('|', out);
+    for (int i = 0; i < COLUMNS; i++)
+        print_cell(out, cells[i]);
+    putc('\n', out);
+}
+
+void uc_report_compare_markdown(FILE *out,
+                                const struct uc_comparison *comparison)
+{
+    static const char *const labels[] = { "### ", "- limit: ", "- device: ",
+                                          "- versions: " };
+    char name[CELL], verdicts[160];
+
+    uc_report_verdicts(comparison, verdicts);
+    print_header(out, comparison, labels, "\n");
+    fprintf(out, "- %s: %s\n\n|",
+            comparison->regression ? "**regression**" : "fine", verdicts);
+    for (int i = 0; i < COLUMNS; i++)
+        print_cell(out, titles[i]);
+    fputs("\n| --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n", out);
+    for (size_t i = 0; i < comparison->count; i++)
+        if (uc_report_changed(&comparison->rows[i])) {
+            uc_report_name(&comparison->rows[i], name, sizeof name);
+            print_line(out, &comparison->rows[i], name);
+        }
+    print_line(out, &comparison->total, "total of what both have");
+}

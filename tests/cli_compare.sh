@@ -1,0 +1,208 @@
+# compare: plans and profiles, for people, pull requests and CI.
+. "$abs_top_srcdir/tests/lib.sh"
+
+make=$abs_top_builddir/tests/profile_make
+[ -x "$make" ] || skip_all "tests/profile_make was not built"
+
+cat >tiny.json <<'END'
+{ "name": "tiny", "batch": 8, "dtype": "fp32", "math": "fma",
+  "layout": "nchw", "defaults": { "filter": 3, "pad": 1 },
+  "layers": { "conv1": { "in": [9, 9], "c": 3, "k": 4 },
+              "conv<2>|&": { "in": [30, 30], "c": 40, "k": 60,
+                             "repeat": 2 } } }
+END
+"$make" old.profile tiny.json power-of-two || exit 99
+
+# edited AWK: old.profile with each measurement's fields changed by a program
+# that sees f[name] and says what it is.
+edited()
+{
+    ucudnn-plan dump old.profile | awk -F '\t' -v OFS='\t' '
+        function field(name,    i)
+        {
+            for (i = 2; i <= NF; i++)
+                if (index($i, name "=") == 1)
+                    return substr($i, length(name) + 2)
+        }
+        function set(name, value,    i)
+        {
+            for (i = 2; i <= NF; i++)
+                if (index($i, name "=") == 1)
+                    $i = name "=" value
+        }
+        # five samples around the time, `apart` ns from each other
+        function samples(apart,    t)
+        {
+            t = field("time_ns")
+            if (t > 0)
+                set("calls", field("calls") "\tsamples_ns=" t - 2 * apart \
+                    "," t - apart "," t "," t + apart "," t + 2 * apart)
+        }
+        $1 == "measurement" { '"$1"' }
+        { print }'
+}
+
+# plan PROFILE OPTION...: a plan of tiny into the file plan.
+plan()
+{
+    plan_profile=$1
+    shift
+    rm -f plan
+    ucudnn-plan plan tiny.json --offline -q -p "$plan_profile" -o plan "$@"
+}
+
+slow='if (field("problem") ~ /^forward.*c40/)
+          set("time_ns", int(field("time_ns") * 1.2))'
+edited "$slow" | ucudnn-plan restore -o slow.profile || exit 99
+plan old.profile -w 1M && mv plan old.plan &&
+    plan slow.profile -w 1M && mv plan slow.plan || exit 99
+
+expect 0 "a plan is like itself" ucudnn-plan compare old.plan old.plan
+out_has "fine: 6 of the same speed"
+expect 2 "a slower operation is a regression" \
+    ucudnn-plan compare old.plan slow.plan
+out_has "compared  tiny"
+out_has "limit     1 MiB per operation"
+out_has "regression: 1 slower, 5 of the same speed"
+ok "the operation is named" grep -q "^conv<2>|& forward .*slower (!)" out
+ok "nothing is said on standard error" [ ! -s err ]
+expect 0 "the other way round it is faster" \
+    ucudnn-plan compare slow.plan old.plan
+out_has "fine: 1 faster, 5 of the same speed"
+expect 0 "below the threshold is no change" \
+    ucudnn-plan compare old.plan slow.plan --threshold 25%
+out_has "fine: 6 of the same speed"
+
+expect 2 "Markdown" ucudnn-plan compare old.plan slow.plan --markdown
+out_has "### tiny"
+out_has "**regression**"
+ok "escapes what is Markdown" grep -qF '| conv\<2\>\|& forward |' out
+expect 2 "JSON" ucudnn-plan compare old.plan slow.plan --json --junit ci.xml
+out_has '"regression": true'
+out_has '"verdict": "slower"'
+ok "JUnit's XML is written" \
+    grep -qF '<testsuite name="tiny, 1 MiB per operation" tests="7"' ci.xml
+ok "with a failure" [ "$(grep -c '<failure ' ci.xml)" -ge 1 ]
+if command -v python3 >/dev/null; then
+    ok "both can be parsed" python3 -c '
+import json, xml.etree.ElementTree as tree
+suite = tree.parse("ci.xml").getroot()[0]
+failures = [c.get("name") for c in suite if c.find("failure") is not None]
+assert len(suite) == int(suite.get("tests")) == 7
+assert len(failures) == int(suite.get("failures"))
+assert "conv<2>|& forward" in failures, failures
+document = json.load(open("out"))
+slower = [o for o in document["comparisons"][0]["operations"]
+          if o["verdict"] == "slower"]
+assert [o["layer"] for o in slower] == ["conv<2>|&"]
+ratio = slower[0]["new"]["time_ns"] / slower[0]["old"]["time_ns"]
+assert 1.19 < ratio < 1.21, ratio
+'
+else
+    skip "both can be parsed" "no python3"
+fi
+expect 1 "JSON and Markdown" \
+    ucudnn-plan compare --json --markdown old.plan old.plan
+err_is "ucudnn-plan compare: --json and --markdown exclude each other"
+
+# Splits, and what is for another limit.
+plan old.profile -w 0 && mv plan zero.plan || exit 99
+expect 2 "one plan each is compared whatever its limit" \
+    ucudnn-plan compare old.plan zero.plan
+out_has "limit     1 MiB per operation -> 0 B per operation"
+out_has "with another split or other kernels"
+ucudnn-plan plan tiny.json --offline -q -p old.profile -w 0 -o both.plan &&
+    ucudnn-plan plan tiny.json --offline -q -p old.profile -w 1M -o both.plan
+expect 0 "of several plans those for the same" \
+    ucudnn-plan compare both.plan old.plan
+out_has "fine: 6 of the same speed"
+err_is "not compared: 1 of the 2 plans of both.plan"
+expect 1 "nothing is for the same" sh -c '
+    ucudnn-plan plan tiny.json --offline -q -p old.profile -w 2M -o two.plan &&
+    ucudnn-plan compare both.plan two.plan'
+err_has "no plan of two.plan is for network, batch, limit and arithmetic"
+expect 1 "no such network" \
+    ucudnn-plan compare old.plan old.plan --network other
+err_is "ucudnn-plan compare: old.plan: no plan to compare"
+
+# Profiles: each problem, and a network.
+expect 0 "a profile is like itself" ucudnn-plan compare old.profile old.profile
+out_has "compared  6 problems that both have, each at its largest batch"
+expect 2 "a slower problem" \
+    ucudnn-plan compare old.profile slow.profile -w 1M
+out_has "regression: 1 slower, 5 of the same speed"
+expect 2 "a network" \
+    ucudnn-plan compare old.profile slow.profile --network tiny.json -w 1M
+out_has "compared  tiny, batch 8"
+cp out network.out
+ok "is as its plans are" sh -c '
+    ucudnn-plan compare old.plan slow.plan | tail -n 4 >plans.tail
+    tail -n 4 network.out | diff - plans.tail'
+expect 4 "a network that was not measured" \
+    ucudnn-plan compare old.profile old.profile --network alexnet
+err_has 'old.profile: nothing was measured of layer "conv1"'
+
+# The samples decide: 20 % slower, with samples apart and with samples mixed.
+edited 'samples(1)' | ucudnn-plan restore -o calm.old.profile
+edited "$slow; samples(1)" | ucudnn-plan restore -o calm.new.profile
+expect 2 "samples apart" \
+    ucudnn-plan compare calm.old.profile calm.new.profile -w 1M
+ok "p is 2 of 252" grep -q "forward.*+20.0 %  0.0079  slower" out
+edited 'samples(field("time_ns") / 2)' | ucudnn-plan restore -o wild.old.profile
+edited "$slow; samples(field(\"time_ns\") / 2)" |
+    ucudnn-plan restore -o wild.new.profile
+expect 0 "samples mixed" \
+    ucudnn-plan compare wild.old.profile wild.new.profile -w 1M
+out_has "fine: 6 of the same speed"
+expect 2 "a level that so few samples cannot reach leaves it to the spreads" \
+    ucudnn-plan compare calm.old.profile calm.new.profile -w 1M \
+    --significance 0.001
+ok "and there is no p" grep -q "forward.*+20.0 %     slower" out
+edited 'if (field("problem") ~ /^forward.*c40/ && field("time_ns") > 0) {
+            set("outcome", "crashed"); set("time_ns", 0) }' |
+    ucudnn-plan restore -o dead.profile
+expect 2 "an operation for which nothing works any more" \
+    ucudnn-plan compare old.profile dead.profile
+out_has "regression: 1 removed, 5 of the same speed"
+
+# Devices and versions.
+ucudnn-plan dump old.plan | sed 's/Test GPU/Other GPU/' |
+    ucudnn-plan restore -o other.plan
+expect 1 "another device is refused" ucudnn-plan compare old.plan other.plan
+err_is "ucudnn-plan compare: the devices differ in device name (Test GPU, \
+Other GPU); --across-devices compares them anyway"
+expect 0 "unless asked for" \
+    ucudnn-plan compare --across-devices old.plan other.plan
+out_has "device    Test GPU (compute capability 9.0, 132 multiprocessors, \
+80 GiB) -> Other GPU ("
+ucudnn-plan dump old.profile | sed 's/Test GPU/Other GPU/' |
+    ucudnn-plan restore -o other.profile
+expect 1 "so are profiles" ucudnn-plan compare old.profile other.profile
+ucudnn-plan dump old.plan | sed 's/cudnn=91900/cudnn=92000/' |
+    ucudnn-plan restore -o newer.plan
+expect 0 "another version is said" ucudnn-plan compare old.plan newer.plan
+out_has "versions  cuDNN 9.19.0, CUDA 13.0, driver 580.1 -> cuDNN 9.20.0"
+"$make" two.profile tiny.json power-of-two second-environment
+expect 1 "several environments" ucudnn-plan compare two.profile old.profile
+err_has "holds several environments, choose one with --old-environment"
+expect 0 "of one file" ucudnn-plan compare two.profile two.profile \
+    --old-environment 1 --new-environment 2
+out_has "-> cuDNN 9.20.0"
+expect 1 "no such environment" \
+    ucudnn-plan compare two.profile old.profile --old-environment 9
+err_is "ucudnn-plan compare: two.profile: has no environment 9"
+
+# What it refuses.
+expect 1 "a plan and a profile" ucudnn-plan compare old.plan old.profile
+err_is "ucudnn-plan compare: old.plan is a plan and old.profile is a profile: \
+two of a kind can be compared"
+expect 1 "a limit for plans" ucudnn-plan compare old.plan old.plan -w 1M
+err_has "these are plans"
+expect 6 "a file that is not there" ucudnn-plan compare none.plan old.plan
+err_one_line
+expect 1 "one file" ucudnn-plan compare old.plan
+expect 6 "JUnit's file cannot be written" \
+    ucudnn-plan compare old.plan old.plan --junit none/ci.xml
+err_has "none/ci.xml: No such file or directory"
+
+finish
