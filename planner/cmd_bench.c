@@ -3,6 +3,7 @@
 #include "planner/bench.h"
 #include "planner/commands.h"
 #include "planner/progress.h"
+#include "planner/shard.h"
 #include "planner/work.h"
 #include "planner/workload.h"
 
@@ -17,6 +18,7 @@ struct args {
     struct uc_network_overrides overrides;
     struct uc_policy policy;
     struct uc_bench_options bench;
+    struct uc_shard shard; /**< count 0: as Slurm says */
     bool dry_run;
 };
 
@@ -54,6 +56,8 @@ static const struct opt_spec opts[] = {
       "a kernel that takes longer has hung (default 60)" },
     { "remeasure", 0, OPT_FLAG, offsetof(struct args, bench.work.remeasure),
       NULL, "measure again what the profile has" },
+    { "shard", 0, OPT_SHARD, offsetof(struct args, shard), "I/N",
+      "only share I of N (default: what Slurm's environment says)" },
     { "dry-run", 'n', OPT_FLAG, offsetof(struct args, dry_run), NULL,
       "say what would be measured and about how long it takes" },
     { "quiet", 'q', OPT_FLAG, offsetof(struct args, bench.quiet), NULL,
@@ -229,6 +233,26 @@ static enum uc_status measure(const struct args *args,
     return status;
 }
 
+/** Leave this process's share of the work, and say so. */
+static enum uc_status take_share(const struct args *args,
+                                 struct uc_workload *all, struct uc_error *err)
+{
+    struct uc_shard shard = args->shard;
+    size_t problems[2];
+    enum uc_status status =
+        shard.count > 0 ? UC_OK : uc_shard_slurm(&shard, err);
+
+    if (status != UC_OK || shard.count == 1)
+        return status;
+    status = uc_shard_keep(&shard, all, problems, err);
+    if (status == UC_OK && !args->bench.quiet)
+        fprintf(stderr, "share %lld of %lld%s: %zu of %zu problems\n",
+                (long long)shard.index, (long long)shard.count,
+                args->shard.count > 0 ? "" : " (from Slurm)", problems[1],
+                problems[0]);
+    return status;
+}
+
 static enum uc_status run(const void *options, char **operands, size_t count,
                           struct uc_error *err)
 {
@@ -239,6 +263,8 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (args->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
     status = uc_workload_read(operands, count, &args->overrides, &all, err);
+    if (status == UC_OK)
+        status = take_share(args, &all, err);
     if (status == UC_OK)
         status = measure(args, &all, err);
     uc_workload_free(&all);

@@ -46,6 +46,7 @@ libuc_planner_a_SOURCES = \
 	planner/report_text.c \
 	planner/restore.c \
 	planner/seat.h \
+	planner/shard.c planner/shard.h \
 	planner/table.c planner/table.h \
 	planner/timing.c planner/timing.h \
 	planner/tolerance.c planner/tolerance.h \

@@ -32,6 +32,7 @@ enum opt_type {
     OPT_DTYPE,   /**< int; enum uc_dtype */
     OPT_LAYOUT,  /**< int; enum uc_layout, named ones */
     OPT_POLICY,  /**< struct uc_policy */
+    OPT_SHARD,   /**< struct uc_shard; "2/8" */
     OPT_ALLOW,   /**< unsigned; adds an enum uc_kernel_note bit */
     OPT_API,     /**< unsigned; bits 1 << enum uc_api; "both" is all */
     OPT_PREFER   /**< int; enum uc_merge_rule */

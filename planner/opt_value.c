@@ -7,6 +7,7 @@
 #include "common/problem.h"
 #include "planner/merge.h"
 #include "planner/policy.h"
+#include "planner/shard.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -250,6 +251,12 @@ static enum uc_status parse_policy(const char *text, void *out,
     return uc_policy_parse(text, out, err);
 }
 
+static enum uc_status parse_shard(const char *text, void *out,
+                                  struct uc_error *err)
+{
+    return uc_shard_parse(text, out, err);
+}
+
 static const char *const allow_names[] = { "down-convert",
                                            "reduced-precision" };
 static const unsigned allow_bits[] = { UC_NOTE_DOWN_CONVERT,
@@ -314,6 +321,7 @@ static value_parser *const parsers[] = {
     [OPT_INDEX] = parse_index,
     [OPT_PREFER] = parse_prefer,
     [OPT_STRINGS] = parse_strings,
+    [OPT_SHARD] = parse_shard,
 };
 
 bool opt_takes_value(enum opt_type type)

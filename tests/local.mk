@@ -195,11 +195,13 @@ unit_tests += \
 	tests/agenda_sizes \
 	tests/known_bad \
 	tests/prune_rules \
+	tests/shard_keep \
 	tests/timing_take \
 	tests/tolerance_classes
 cli_tests += \
 	tests/cli_bench_faults.sh \
-	tests/cli_bench_graph.sh
+	tests/cli_bench_graph.sh \
+	tests/cli_bench_slurm.sh
 
 # statistics and recording; run and record
 EXTRA_DIST += tests/runtime_steps.sh
