@@ -124,10 +124,13 @@ int main(int argc, char **argv)
 
     guard_descriptors();
     /* Worker processes and closed progress streams must not end a run. */
-    if (cmd != NULL && cmd->launches)
+    if (cmd != NULL && cmd->launches) {
         sigpipe = SIG_DFL;
-    else
+    } else {
         sigpipe = signal(SIGPIPE, SIG_IGN);
+        /* A limit on file sizes is an error as a full disk is one. */
+        signal(SIGXFSZ, SIG_IGN);
+    }
     if (cmd != NULL)
         status = run_command(cmd, argc - 2, argv + 2, &err);
     else

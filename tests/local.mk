@@ -89,6 +89,7 @@ EXTRA_DIST += tests/plan_1.sql tests/profile_1.sql
 test_tools += tests/db_make
 unit_tests += \
 	tests/db_concurrent \
+	tests/db_full \
 	tests/db_hostile \
 	tests/db_size \
 	tests/db_versions \
@@ -97,6 +98,7 @@ unit_tests += \
 	tests/profile_store \
 	tests/sql_open
 cli_tests += \
+	tests/cli_files.sh \
 	tests/man_profile.sh
 
 # profiles and plans as text
