@@ -102,6 +102,11 @@ static const char *const statements[] = {
         " ORDER BY api DESC, micro_batch, accumulate",
     [UC_PROFILE_PROBLEMS] =
         "SELECT text FROM problem WHERE EXISTS (SELECT 1 FROM measurement"
+        " WHERE environment = ?1 AND problem = problem.id)"
+        " OR EXISTS (SELECT 1 FROM search"
+        " WHERE environment = ?1 AND problem = problem.id) ORDER BY text",
+    [UC_PROFILE_PROBLEMS_1] =
+        "SELECT text FROM problem WHERE EXISTS (SELECT 1 FROM measurement"
         " WHERE environment = ?1 AND problem = problem.id) ORDER BY text",
     [UC_PROFILE_OUTCOMES] =
         "SELECT outcome.text AS outcome, count(*) FROM measurement"
@@ -413,8 +418,11 @@ enum uc_status uc_profile_problems(struct uc_profile *profile, int64_t env,
     enum uc_status status;
     bool row;
 
-    status = uc_sql_query(profile->sql, UC_PROFILE_PROBLEMS, "reading problems",
-                          &query, err);
+    status = uc_sql_query(profile->sql,
+                          profile->sql->version < UC_PROFILE_GRAPH_SINCE
+                              ? UC_PROFILE_PROBLEMS_1
+                              : UC_PROFILE_PROBLEMS,
+                          "reading problems", &query, err);
     if (status == UC_OK)
         uc_sql_bind_int(&query, 1, env);
     while (status == UC_OK &&

@@ -43,6 +43,7 @@ enum uc_profile_statement {
     UC_PROFILE_STORE_SEARCH,
     UC_PROFILE_LOAD_SEARCHES,
     UC_PROFILE_PROBLEMS,
+    UC_PROFILE_PROBLEMS_1, /**< the same from a file of version 1 */
     UC_PROFILE_OUTCOMES,
     UC_PROFILE_APIS,
     UC_PROFILE_COMPILED,

@@ -56,6 +56,20 @@ static const struct uc_record_field measurement_fields[] = {
     { "calls", UC_RECORD_INT, ROW(calls), 0, false },
     { "samples_ns", UC_RECORD_SAMPLES, AT(uc_dump_row, measurement), 0, true },
     { "measured_at", UC_RECORD_DATE, ROW(measured_at), 0, false },
+    { "build_ns", UC_RECORD_NUMBER, ROW(build_ns), 0, false },
+    { 0 },
+};
+
+#define LOOK(member) AT(uc_dump_look, search.member)
+static const struct uc_record_field search_fields[] = {
+    { "problem", UC_RECORD_PROBLEM, AT(uc_dump_look, problem), 0, false },
+    { "api", UC_RECORD_API, LOOK(api), 0, false },
+    { "micro_batch", UC_RECORD_NUMBER, LOOK(micro_batch), 0, false },
+    { "accumulate", UC_RECORD_FLAG, LOOK(accumulate), 0, false },
+    { "found", UC_RECORD_NUMBER, LOOK(found), 0, false },
+    { "pruned", UC_RECORD_NUMBER, LOOK(pruned), 0, false },
+    { "left_out", UC_RECORD_INT, LOOK(left_out), 0, false },
+    { "searched_at", UC_RECORD_DATE, LOOK(searched_at), 0, false },
     { 0 },
 };
 
@@ -93,6 +107,8 @@ static const struct uc_record_field micro_batch_fields[] = {
     { "kernel", UC_RECORD_KERNEL, PIECE(kernel), 0, false },
     { "workspace_bytes", UC_RECORD_NUMBER, PIECE(workspace_bytes), 0, false },
     { "time_ns", UC_RECORD_NUMBER, PIECE(time_ns), 0, false },
+    { "notes", UC_RECORD_INT, PIECE(notes), 0, false },
+    { "build_ns", UC_RECORD_NUMBER, PIECE(build_ns), 0, false },
     { 0 },
 };
 /* clang-format on */
@@ -104,6 +120,7 @@ const struct uc_record uc_dump_environment = { "environment",
                                                environment_fields };
 const struct uc_record uc_dump_measurement = { "measurement",
                                                measurement_fields };
+const struct uc_record uc_dump_search = { "search", search_fields };
 const struct uc_record uc_dump_plan = { "plan", plan_fields };
 const struct uc_record uc_dump_operation = { "operation", operation_fields };
 const struct uc_record uc_dump_micro_batch = { "micro-batch",
@@ -157,6 +174,27 @@ static int by_environment(const void *left, const void *right)
     return uc_environment_order(&a->environment, &b->environment);
 }
 
+static enum uc_status dump_searches(FILE *out, struct uc_profile *profile,
+                                    int64_t env,
+                                    const struct uc_problem *problem,
+                                    struct uc_error *err)
+{
+    struct uc_dump_look look = { .problem = *problem };
+    struct uc_search *list = NULL;
+    size_t count;
+    enum uc_status status =
+        uc_profile_load_searches(profile, env, problem, &list, &count, err);
+
+    if (status != UC_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        look.search = list[i];
+        uc_record_print(out, &uc_dump_search, &look, problem->operation);
+    }
+    free(list);
+    return UC_OK;
+}
+
 static enum uc_status dump_problem(FILE *out, struct uc_profile *profile,
                                    int64_t env,
                                    const struct uc_problem *problem,
@@ -175,7 +213,7 @@ static enum uc_status dump_problem(FILE *out, struct uc_profile *profile,
         uc_record_print(out, &uc_dump_measurement, &row, problem->operation);
     }
     free(rows);
-    return UC_OK;
+    return dump_searches(out, profile, env, problem, err);
 }
 
 static enum uc_status dump_environment(

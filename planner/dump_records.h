@@ -27,9 +27,16 @@ struct uc_dump_row {
     struct uc_measurement measurement;
 };
 
+/** A search's line. */
+struct uc_dump_look {
+    struct uc_problem problem;
+    struct uc_search search;
+};
+
 extern const struct uc_record uc_dump_head;        /**< struct uc_dump_head */
 extern const struct uc_record uc_dump_environment; /**< struct uc_environment */
 extern const struct uc_record uc_dump_measurement; /**< struct uc_dump_row */
+extern const struct uc_record uc_dump_search;      /**< struct uc_dump_look */
 extern const struct uc_record uc_dump_plan;        /**< struct uc_plan */
 extern const struct uc_record uc_dump_operation;   /**< uc_plan_operation */
 extern const struct uc_record uc_dump_micro_batch; /**< uc_plan_piece */

@@ -99,6 +99,7 @@ static int contents(const struct uc_measurement *a,
         rising(a->notes, b->notes),
         real_rising(a->error, b->error),
         rising(a->calls, b->calls),
+        rising(a->build_ns, b->build_ns),
         strcmp(a->reason, b->reason),
     };
 
@@ -246,6 +247,66 @@ static void choose(struct merge *merge, struct rows *rows)
     merge->summary.measurements += (int64_t)kept;
 }
 
+/* ------------------------------------------------------------- searches */
+
+/** The one that left out least first, then the one that found most. */
+static int search_order(const struct uc_search *a, const struct uc_search *b)
+{
+    const int orders[] = {
+        rising(__builtin_popcount(a->left_out),
+               __builtin_popcount(b->left_out)),
+        rising(a->pruned, b->pruned),
+        falling(a->found, b->found),
+        falling(a->searched_at, b->searched_at),
+        rising(a->left_out, b->left_out),
+    };
+
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (orders[i] != 0)
+            return orders[i];
+    return 0;
+}
+
+/** Stored unless the result has a better one of the same key. */
+static enum uc_status merge_search(struct merge *merge, int64_t env,
+                                   const struct uc_problem *problem,
+                                   const struct uc_search *search,
+                                   struct uc_error *err)
+{
+    struct uc_search *stored = NULL;
+    size_t count = 0;
+    bool better = true;
+    enum uc_status status = uc_profile_load_searches(merge->out, env, problem,
+                                                     &stored, &count, err);
+
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        if (stored[i].api == search->api &&
+            stored[i].micro_batch == search->micro_batch &&
+            stored[i].accumulate == search->accumulate)
+            better = search_order(search, &stored[i]) < 0;
+    free(stored);
+    if (status == UC_OK && better)
+        status = uc_profile_store_search(merge->out, env, problem, search, err);
+    return status;
+}
+
+static enum uc_status merge_searches(struct merge *merge,
+                                     const struct input *input, int64_t from,
+                                     int64_t env,
+                                     const struct uc_problem *problem,
+                                     struct uc_error *err)
+{
+    struct uc_search *list = NULL;
+    size_t count = 0;
+    enum uc_status status = uc_profile_load_searches(
+        input->profile, from, problem, &list, &count, err);
+
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = merge_search(merge, env, problem, &list[i], err);
+    free(list);
+    return status;
+}
+
 static enum uc_status merge_problem(struct merge *merge,
                                     const struct uc_environment *environment,
                                     int64_t env,
@@ -260,6 +321,9 @@ static enum uc_status merge_problem(struct merge *merge,
 
         if (id >= 0)
             status = add_rows(&rows, &merge->inputs[i], id, problem, err);
+        if (id >= 0 && status == UC_OK)
+            status =
+                merge_searches(merge, &merge->inputs[i], id, env, problem, err);
     }
     if (status == UC_OK) {
         choose(merge, &rows);

@@ -9,6 +9,7 @@
  *   - then what the rule prefers;
  *   - then by everything else that is in it, so that the result does not
  *     depend on the order of the profiles.
+ * Of searches, the one that left out least stays: its kernels are there.
  *
  * Owner:   borrows everything.
  * Errors:  UC_EFILE; the output is as it was.

@@ -257,6 +257,22 @@ static enum uc_status kernel_parse(const char *text, const struct place *at,
     return uc_kernel_parse(text, *at->operation, at->value, err);
 }
 
+static void api_print(FILE *out, const struct place *at)
+{
+    fputs(uc_api_name(*(const enum uc_api *)at->value), out);
+}
+
+static enum uc_status api_parse(const char *text, const struct place *at,
+                                struct uc_error *err)
+{
+    for (int i = 0; i < UC_APIS; i++)
+        if (strcmp(text, uc_api_name((enum uc_api)i)) == 0) {
+            *(enum uc_api *)at->value = (enum uc_api)i;
+            return UC_OK;
+        }
+    return uc_fail(err, UC_EINPUT, "\"%.64s\" is no API", text);
+}
+
 static void outcome_print(FILE *out, const struct place *at)
 {
     fputs(uc_outcome_name(*(const enum uc_outcome *)at->value), out);
@@ -352,6 +368,7 @@ static const struct {
     [UC_RECORD_DATE] = { date_print, date_parse, NULL, NULL },
     [UC_RECORD_PROBLEM] = { problem_print, problem_parse, NULL, NULL },
     [UC_RECORD_KERNEL] = { kernel_print, kernel_parse, NULL, NULL },
+    [UC_RECORD_API] = { api_print, api_parse, NULL, NULL },
     [UC_RECORD_OUTCOME] = { outcome_print, outcome_parse, NULL, NULL },
     [UC_RECORD_SAMPLES] = { samples_print, samples_parse, samples_empty,
                             samples_clear },

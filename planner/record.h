@@ -30,6 +30,7 @@ enum uc_record_type {
     UC_RECORD_DATE,    /**< int64_t, seconds: 2025-11-30T00:00:00Z */
     UC_RECORD_PROBLEM, /**< struct uc_problem; kernels behind it are its */
     UC_RECORD_KERNEL,  /**< struct uc_kernel */
+    UC_RECORD_API,     /**< enum uc_api */
     UC_RECORD_OUTCOME, /**< enum uc_outcome */
     UC_RECORD_SAMPLES, /**< struct uc_measurement: its samples */
     UC_RECORD_MODE     /**< enum uc_plan_mode */

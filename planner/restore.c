@@ -212,6 +212,39 @@ static enum uc_status read_measurement(struct reader *reader,
                            : status;
 }
 
+static bool same_search(const struct uc_search *a, const struct uc_search *b)
+{
+    return a->api == b->api && a->micro_batch == b->micro_batch &&
+           a->accumulate == b->accumulate;
+}
+
+/** Searches are few: each is stored as it comes. */
+static enum uc_status read_search(struct reader *reader, struct batch *batch,
+                                  struct uc_error *err)
+{
+    struct uc_dump_look look = { 0 };
+    struct uc_search *stored = NULL;
+    size_t count = 0;
+    enum uc_status status;
+
+    if (batch->environment < 0)
+        return malformed(reader, "a search before any environment", err);
+    status = fields(reader, &uc_dump_search, &look, err);
+    if (status == UC_OK)
+        status = uc_profile_load_searches(batch->profile, batch->environment,
+                                          &look.problem, &stored, &count, err);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        if (same_search(&stored[i], &look.search))
+            status =
+                malformed(reader, "an earlier line is the same search", err);
+    free(stored);
+    if (status == UC_OK &&
+        uc_profile_store_search(batch->profile, batch->environment,
+                                &look.problem, &look.search, err) != UC_OK)
+        status = at_line(reader, reader->line, err);
+    return status;
+}
+
 static enum uc_status read_environment(struct reader *reader,
                                        struct batch *batch,
                                        struct uc_error *err)
@@ -244,6 +277,8 @@ static enum uc_status read_profile(struct reader *reader,
     while ((status = next_line(reader, err)) == UC_OK) {
         if (is(reader, &uc_dump_measurement))
             status = read_measurement(reader, &batch, err);
+        else if (is(reader, &uc_dump_search))
+            status = read_search(reader, &batch, err);
         else if (is(reader, &uc_dump_environment))
             status = read_environment(reader, &batch, err);
         else

@@ -50,12 +50,23 @@ if command -v sqlite3 >/dev/null; then
     ok "SQLite finds the same in both files" \
         cmp contents.before contents.after
     # A column that a dump does not hold would be lost.
-    ucudnn-plan dump a.profile | grep ^measurement | tr '\t' '\n' |
-        sed -n 's/=.*//p' | sort -u >fields
-    printf '%s\n' environment samples >>fields
-    ok "every column of a measurement is in the text" sh -c '
-        sqlite3 a.profile "SELECT name FROM pragma_table_info(\"measurement\")" |
-        grep -vxF -f fields >missing; [ ! -s missing ] || { cat missing; false; }'
+    # columns FILE TABLE WORD: every column of the table is a field of the word.
+    columns()
+    {
+        sqlite3 "$1" "SELECT name FROM pragma_table_info('$2')" >names
+        ucudnn-plan dump "$1" | grep "^$3" | tr '\t' '\n' |
+            sed -n 's/=.*//p' | sort -u >fields
+        # Which are where the line stands, and another name.
+        printf '%s\n' environment plan operation position samples >>fields
+        [ -s names ] && ! grep -vxF -f fields names
+    }
+    sqlite3 a.profile "INSERT INTO search (environment, problem, micro_batch,
+        accumulate, api, found, pruned, left_out, searched_at)
+        VALUES (1, 1, 1, 0, 'graph', 2, 1, 0, 0)"
+    ok "every column of a measurement is in the text" \
+        columns a.profile measurement measurement
+    ok "every column of a search" columns a.profile search search
+    ok "every column of a micro-batch" columns a.plan micro_batch micro-batch
 else
     skip "SQLite finds the same in both files" "no sqlite3 shell"
 fi

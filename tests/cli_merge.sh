@@ -12,7 +12,7 @@ row()
     printf 'accumulate=0\tkernel=%s\toutcome=%s\t' "implicit-gemm/fma" "$1"
     printf 'notes=0\tworkspace_bytes=0\ttime_ns=%s\tspread_ns=0\t' "$2"
     printf 'host_ns=0\tcalls=1\tsamples_ns=%s\t' "$3"
-    printf 'measured_at=2025-11-%sT00:00:00Z\nend\n' "$4"
+    printf 'measured_at=2025-11-%sT00:00:00Z\tbuild_ns=0\nend\n' "$4"
 }
 
 # kept RULE: outcome and time that stay of a.profile and b.profile.

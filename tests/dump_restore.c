@@ -117,8 +117,32 @@ static struct uc_measurement row_of(int env, int problem, int row)
     m.error = row % 5 == 0 ? -1 : any_double(&random);
     m.time_ns = (int64_t)(test_random_next(&random) >> 12) + 1;
     m.notes = (unsigned)row;
+    m.build_ns = row * 1000;
+    if (row % 7 == 6) { /* a key of its own: no other row has an engine */
+        m.kernel = (struct uc_kernel){ .api = UC_API_GRAPH, .engine = row };
+        m.kernel.knob_count = row % 3;
+        for (int k = 0; k < m.kernel.knob_count; k++)
+            m.kernel.knobs[k] = (struct uc_knob){ k + 2, row - 20 };
+    }
     m.measured_at += row * 86399;
     return m;
+}
+
+static void store_search(struct uc_profile *profile, int64_t id, int problem,
+                         int number)
+{
+    struct uc_problem p = problem < PROBLEMS ? problem_of(problem)
+                                             : sample_problem(UC_FORWARD, 500);
+    struct uc_search search = { .api =
+                                    number % 2 ? UC_API_GRAPH : UC_API_LEGACY,
+                                .micro_batch = 1 + number,
+                                .accumulate = number % 3 == 0,
+                                .found = 10 + number,
+                                .pruned = number,
+                                .left_out = (unsigned)number,
+                                .searched_at = 1764460800 + number };
+
+    assert_done(uc_profile_store_search(profile, id, &p, &search, err));
 }
 
 static void make_profile(const char *path, bool backwards)
@@ -138,6 +162,10 @@ static void make_profile(const char *path, bool backwards)
 
         assert_done(uc_profile_add_environment(profile, &env, &id, err));
         assert_done(uc_profile_store(profile, id, &problem, &m, err));
+        if (row % 9 == 0)
+            store_search(profile, id, p, row);
+        if (row == 0) /* of a problem that has no rows */
+            store_search(profile, id, PROBLEMS, e);
     }
     uc_profile_close(profile);
 }
@@ -212,20 +240,32 @@ static void a_line_is_as_documented(void **state)
         "\tmicro_batch=2\taccumulate=0\tkernel=implicit-precomp-gemm/tf32\t"
         "outcome=measured\tnotes=2\tworkspace_bytes=2097153\ttime_ns=5018\t"
         "spread_ns=31\thost_ns=70123\terror=0.00025\tcalls=20\t"
-        "samples_ns=2500.5,2501.25,2617\tmeasured_at=2025-11-30T00:00:00Z\n"
+        "samples_ns=2500.5,2501.25,2617\tmeasured_at=2025-11-30T00:00:00Z\t"
+        "build_ns=7\n"
+        "search\tproblem=forward:fp32:tf32:nchw:c64:k192:i27x27:f5x5:p2x2\t"
+        "api=graph\tmicro_batch=2\taccumulate=0\tfound=9\tpruned=4\t"
+        "left_out=64\tsearched_at=2025-11-30T00:00:01Z\n"
         "end\n";
     const char *path = in_folder("line.profile");
     struct uc_environment env = sample_environment();
     struct uc_problem problem = sample_problem(UC_FORWARD, 192);
     struct uc_measurement m = sample_measurement(2, 1);
+    struct uc_search look = { .api = UC_API_GRAPH,
+                              .micro_batch = 2,
+                              .found = 9,
+                              .pruned = 4,
+                              .left_out = UC_NOTE_RUNTIME_COMPILED,
+                              .searched_at = 1764460801 };
     struct uc_profile *profile = NULL;
     char *text;
     int64_t id;
 
     (void)state;
+    m.build_ns = 7;
     assert_done(uc_profile_open(path, UC_PROFILE_WRITE, &profile, err));
     assert_done(uc_profile_add_environment(profile, &env, &id, err));
     assert_done(uc_profile_store(profile, id, &problem, &m, err));
+    assert_done(uc_profile_store_search(profile, id, &problem, &look, err));
     uc_profile_close(profile);
     text = dump_of_profile(path);
     assert_string_equal(text, expected);
@@ -346,10 +386,10 @@ static const struct edit profile_edits[] = {
     { "samples_ns=", "samples_ns=-1,", 4, "samples_ns: " },
     { "samples_ns=", "samples_ns=0x1p3,", 4, "samples_ns: " },
     { "\terror=", "\terror=-", 4, "error: " },
-    { "\nend\n", "\n", 172, "ends before its line \"end\"" },
-    { "\nend\n", "\nend\nend\n", 173, "behind the line \"end\"" },
-    { "\nend\n", "\nend\tx=1\n", 172, "end: " },
-    { "\nend\n", "\nbegin\nend\n", 172, "\"begin\" is not expected here" },
+    { "\nend\n", "\n", 198, "ends before its line \"end\"" },
+    { "\nend\n", "\nend\nend\n", 199, "behind the line \"end\"" },
+    { "\nend\n", "\nend\tx=1\n", 198, "end: " },
+    { "\nend\n", "\nbegin\nend\n", 198, "\"begin\" is not expected here" },
 };
 
 static const struct edit plan_edits[] = {
@@ -458,8 +498,10 @@ static void what_stands_twice_is_refused(void **state)
         int line;
         const char *says;
     } cases[] = { { 2, "the same environment" },
-                  { 88, "measures the same" },
-                  { 171, "measures the same" } };
+                  { 101, "measures the same" },
+                  { 192, "measures the same" },
+                  { 132, "the same search" },
+                  { 197, "the same search" } };
     struct uc_error error;
     char *text;
 
@@ -473,7 +515,7 @@ static void what_stands_twice_is_refused(void **state)
             restore(twice, strlen(twice), in_folder("twice"), &error),
             UC_EINPUT);
         assert_says(&error, cases[i].says);
-        assert_says(&error, "a.txt:172: ");
+        assert_says(&error, "a.txt:198: ");
         free(twice);
     }
     free(text);

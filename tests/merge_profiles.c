@@ -263,6 +263,64 @@ static void conflicts_and_marks_are_counted(void **state)
     assert_int_equal(summary.marks, marks);
 }
 
+/** Of one key in two profiles, each the other's opposite in turn. */
+static void the_most_complete_search_stays(void **state)
+{
+    static const struct uc_search searches[][2] = {
+        /* the one that stays first */
+        { { .left_out = 4, .pruned = 9, .found = 9, .searched_at = 1 },
+          { .left_out = 3, .pruned = 0, .found = 20, .searched_at = 2 } },
+        { { .pruned = 1, .found = 5, .searched_at = 1 },
+          { .pruned = 2, .found = 9, .searched_at = 2 } },
+        { { .found = 9, .searched_at = 1 }, { .found = 8, .searched_at = 2 } },
+        { { .found = 9, .searched_at = 2 }, { .found = 9, .searched_at = 1 } },
+        { { .left_out = 1, .found = 9 }, { .left_out = 2, .found = 9 } },
+    };
+    struct uc_problem problem = sample_problem(UC_FORWARD, 7);
+    struct uc_environment env = sample_environment();
+
+    (void)state;
+    for (size_t i = 0; i < 2 * UNIT_COUNT(searches); i++) {
+        char paths[2][512], out[512], *list[] = { paths[0], paths[1] };
+        struct uc_merge_summary summary;
+        struct uc_profile *profile = NULL;
+        struct uc_search *got;
+        size_t count;
+        int64_t id;
+
+        strcpy(out, in_folder("search.profile"));
+        for (size_t k = 0; k < 2; k++) {
+            struct uc_search search = searches[i / 2][k];
+
+            search.api = UC_API_GRAPH;
+            search.micro_batch = 4;
+            strcpy(paths[k], in_folder(k == i % 2 ? "s0" : "s1"));
+            unlink(paths[k]);
+            assert_done(
+                uc_profile_open(paths[k], UC_PROFILE_PRIVATE, &profile, err));
+            assert_done(uc_profile_add_environment(profile, &env, &id, err));
+            assert_done(
+                uc_profile_store_search(profile, id, &problem, &search, err));
+            uc_profile_close(profile);
+        }
+        if (i % 2 == 1) {
+            list[0] = paths[1];
+            list[1] = paths[0];
+        }
+        assert_done(uc_merge(list, 2, UC_MERGE_NEWEST, out, &summary, err));
+        assert_done(uc_profile_open(out, UC_PROFILE_READ, &profile, err));
+        assert_done(
+            uc_profile_load_searches(profile, 1, &problem, &got, &count, err));
+        assert_int_equal(count, 1);
+        assert_int_equal(got->left_out, searches[i / 2][0].left_out);
+        assert_int_equal(got->pruned, searches[i / 2][0].pruned);
+        assert_int_equal(got->found, searches[i / 2][0].found);
+        assert_int_equal(got->searched_at, searches[i / 2][0].searched_at);
+        free(got);
+        uc_profile_close(profile);
+    }
+}
+
 static void an_input_can_be_the_output(void **state)
 {
     static const int order[] = { 0, 1, 2 };
@@ -336,6 +394,7 @@ int main(void)
         cmocka_unit_test(the_order_of_the_inputs_does_not_show),
         cmocka_unit_test(rules_are_kept_and_no_mark_is_lost),
         cmocka_unit_test(conflicts_and_marks_are_counted),
+        cmocka_unit_test(the_most_complete_search_stays),
         cmocka_unit_test(an_input_can_be_the_output),
         cmocka_unit_test(a_bad_input_leaves_the_output),
         cmocka_unit_test(a_strange_journal_is_not_let_near_the_output),
