@@ -164,7 +164,8 @@ enum uc_status uc_profile_load_searches(struct uc_profile *profile, int64_t env,
                                         struct uc_search **list, size_t *count,
                                         struct uc_error *err);
 
-/** Every problem with rows or searches in an environment, in text order; free() it. */
+/** Every problem with rows or searches in an environment, in text order; free()
+ * it. */
 enum uc_status uc_profile_problems(struct uc_profile *profile, int64_t env,
                                    struct uc_problem **problems, size_t *count,
                                    struct uc_error *err);

@@ -36,7 +36,8 @@ struct uc_merge_summary {
     int64_t marks;        /**< conflicts in which a mark beat something else */
 };
 
-/** Inputs are paths or names of shipped profiles; `output` may be one of the inputs; it is replaced when all is done. */
+/** Inputs are paths or names of shipped profiles; `output` may be one of the
+ * inputs; it is replaced when all is done. */
 enum uc_status uc_merge(char *const *inputs, size_t count,
                         enum uc_merge_rule rule, const char *output,
                         struct uc_merge_summary *summary, struct uc_error *err);
