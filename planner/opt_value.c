@@ -306,22 +306,14 @@ typedef enum uc_status value_parser(const char *text, void *out,
                                     struct uc_error *err);
 
 static value_parser *const parsers[] = {
-    [OPT_FLAG] = parse_flag,
-    [OPT_STRING] = parse_string,
-    [OPT_BYTES] = parse_bytes,
-    [OPT_COUNT] = parse_count,
-    [OPT_SECONDS] = parse_seconds,
-    [OPT_SHARE] = parse_share,
-    [OPT_MATH] = parse_math,
-    [OPT_DTYPE] = parse_dtype,
-    [OPT_LAYOUT] = parse_layout,
-    [OPT_POLICY] = parse_policy,
-    [OPT_ALLOW] = parse_allow,
-    [OPT_API] = parse_api,
-    [OPT_INDEX] = parse_index,
-    [OPT_PREFER] = parse_prefer,
-    [OPT_STRINGS] = parse_strings,
-    [OPT_SHARD] = parse_shard,
+    [OPT_FLAG] = parse_flag,       [OPT_STRING] = parse_string,
+    [OPT_BYTES] = parse_bytes,     [OPT_COUNT] = parse_count,
+    [OPT_SECONDS] = parse_seconds, [OPT_SHARE] = parse_share,
+    [OPT_MATH] = parse_math,       [OPT_DTYPE] = parse_dtype,
+    [OPT_LAYOUT] = parse_layout,   [OPT_POLICY] = parse_policy,
+    [OPT_ALLOW] = parse_allow,     [OPT_API] = parse_api,
+    [OPT_INDEX] = parse_index,     [OPT_PREFER] = parse_prefer,
+    [OPT_STRINGS] = parse_strings, [OPT_SHARD] = parse_shard,
 };
 
 bool opt_takes_value(enum opt_type type)
