@@ -9,7 +9,7 @@
 struct args {
     const char *output;
     int prefer; /**< enum uc_merge_rule */
-    bool quiet;
+    bool compact, quiet;
 };
 
 static const struct opt_spec opts[] = {
@@ -17,6 +17,8 @@ static const struct opt_spec opts[] = {
       "profile to write, which may be one of those read" },
     { "prefer", 0, OPT_PREFER, offsetof(struct args, prefer), "RULE",
       "of two measurements: more-samples (default), newest or faster" },
+    { "compact", 0, OPT_FLAG, offsetof(struct args, compact), NULL,
+      "leave out what no plan can need" },
     { "quiet", 'q', OPT_FLAG, offsetof(struct args, quiet), NULL,
       "no summary" },
     { .type = OPT_END },
@@ -30,6 +32,9 @@ static void print_summary(const struct uc_merge_summary *summary)
     if (summary->conflicts > 0)
         printf(", %" PRId64 " of them in several profiles", summary->conflicts);
     putchar('\n');
+    if (summary->dropped > 0)
+        printf("%" PRId64 " that no plan can need left out\n",
+               summary->dropped);
     if (summary->marks > 0)
         printf("%" PRId64 " stay wrong, out-of-bounds, crashed or timed-out "
                "though another profile says otherwise\n",
@@ -46,7 +51,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (args->output == NULL)
         return uc_fail(err, UC_EINPUT, "--output is needed");
     status = uc_merge(operands, count, (enum uc_merge_rule)args->prefer,
-                      args->output, &summary, err);
+                      args->compact, args->output, &summary, err);
     if (status == UC_OK && !args->quiet)
         print_summary(&summary);
     return status;

@@ -5,6 +5,7 @@ libuc_planner_a_SOURCES = \
 	planner/canvas.h \
 	planner/canvas_markup.c \
 	planner/chart.c planner/chart.h \
+	planner/compact.c planner/compact.h \
 	planner/compare.c planner/compare.h \
 	planner/compare_plan.c \
 	planner/compare_profile.c \

@@ -4,6 +4,7 @@
 
 #include "common/array.h"
 #include "db/profile_replace.h"
+#include "planner/compact.h"
 #include "planner/data.h"
 #include "planner/dump.h"
 
@@ -132,6 +133,7 @@ struct merge {
     struct input *inputs;
     size_t count;
     enum uc_merge_rule rule;
+    bool compact;
     struct uc_profile *out;
     struct uc_merge_summary summary;
 };
@@ -244,7 +246,6 @@ static void choose(struct merge *merge, struct rows *rows)
         rows->list[kept++] = *best;
     }
     rows->count = kept;
-    merge->summary.measurements += (int64_t)kept;
 }
 
 /* ------------------------------------------------------------- searches */
@@ -307,6 +308,27 @@ static enum uc_status merge_searches(struct merge *merge,
     return status;
 }
 
+/** What no plan needs goes, and what says that it is not missing comes. */
+static enum uc_status compact(struct merge *merge, int64_t env,
+                              const struct uc_problem *problem,
+                              struct rows *rows, struct uc_error *err)
+{
+    struct uc_search *searches = NULL;
+    size_t before = rows->count, count = 0;
+    enum uc_status status = uc_profile_load_searches(merge->out, env, problem,
+                                                     &searches, &count, err);
+
+    if (status == UC_OK)
+        status = uc_compact(problem, rows->list, &rows->count, &searches,
+                            &count, err);
+    for (size_t i = 0; i < count && status == UC_OK; i++)
+        status = uc_profile_store_search(merge->out, env, problem, &searches[i],
+                                         err);
+    free(searches);
+    merge->summary.dropped += (int64_t)(before - rows->count);
+    return status;
+}
+
 static enum uc_status merge_problem(struct merge *merge,
                                     const struct uc_environment *environment,
                                     int64_t env,
@@ -325,11 +347,14 @@ static enum uc_status merge_problem(struct merge *merge,
             status =
                 merge_searches(merge, &merge->inputs[i], id, env, problem, err);
     }
-    if (status == UC_OK) {
+    if (status == UC_OK)
         choose(merge, &rows);
+    if (status == UC_OK && merge->compact)
+        status = compact(merge, env, problem, &rows, err);
+    if (status == UC_OK)
         status = uc_profile_store_all(merge->out, env, problem, rows.list,
                                       rows.count, err);
-    }
+    merge->summary.measurements += (int64_t)rows.count;
     free(rows.list);
     return status;
 }
@@ -438,11 +463,12 @@ static enum uc_status merge_all(struct merge *merge, struct uc_error *err)
 }
 
 enum uc_status uc_merge(char *const *inputs, size_t count,
-                        enum uc_merge_rule rule, const char *output,
-                        struct uc_merge_summary *summary, struct uc_error *err)
+                        enum uc_merge_rule rule, bool compact,
+                        const char *output, struct uc_merge_summary *summary,
+                        struct uc_error *err)
 {
     struct uc_profile_replace replace = { .file = { .folder_fd = -1 } };
-    struct merge merge = { .rule = rule };
+    struct merge merge = { .rule = rule, .compact = compact };
     enum uc_status status = open_inputs(&merge, inputs, count, err);
 
     if (status == UC_OK)

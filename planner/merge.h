@@ -33,14 +33,17 @@ struct uc_merge_summary {
     size_t environments;
     int64_t measurements; /**< of the result */
     int64_t conflicts;    /**< keys that several profiles have */
+    int64_t dropped;      /**< left out as needed by no plan */
     int64_t marks;        /**< conflicts in which a mark beat something else */
 };
 
 /** Inputs are paths or names of shipped profiles; `output` may be one of the
- * inputs; it is replaced when all is done. */
+ * inputs; it is replaced when all is done. With `compact`, less what no plan
+ * can need (compact.h). */
 enum uc_status uc_merge(char *const *inputs, size_t count,
-                        enum uc_merge_rule rule, const char *output,
-                        struct uc_merge_summary *summary, struct uc_error *err);
+                        enum uc_merge_rule rule, bool compact,
+                        const char *output, struct uc_merge_summary *summary,
+                        struct uc_error *err);
 
 /** Negative when `a` stays of two with the same key; 0: they are equal. */
 int uc_merge_order(enum uc_merge_rule rule, const struct uc_measurement *a,

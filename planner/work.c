@@ -52,16 +52,16 @@ static const struct uc_measurement *find_row(const struct uc_work_known *known,
     return NULL;
 }
 
-/** Whether a search for graph kernels that covers these options was
+/** Whether a search for the API's kernels that covers these options was
     recorded. */
 static bool is_searched(const struct uc_work_known *known,
-                        const struct uc_work_options *options,
+                        const struct uc_work_options *options, enum uc_api api,
                         int64_t micro_batch, bool accumulate)
 {
     for (size_t i = 0; i < known->search_count; i++) {
         const struct uc_search *s = &known->searches[i];
 
-        if (s->api == UC_API_GRAPH && s->micro_batch == micro_batch &&
+        if (s->api == api && s->micro_batch == micro_batch &&
             s->accumulate == accumulate)
             return (s->pruned == 0 || !options->exhaustive) &&
                    (s->left_out & ~uc_work_left_out(options)) == 0;
@@ -90,13 +90,15 @@ static enum uc_status append(void **list, size_t *count,
 }
 
 static enum uc_status add_legacy(const struct uc_problem *problem,
-                                 bool accumulate,
+                                 int64_t micro_batch, bool accumulate,
                                  const struct uc_work_options *options,
                                  const struct uc_work_known *known, void **list,
                                  size_t *list_count, struct uc_error *err)
 {
     struct uc_kernel kernels[UC_LEGACY_KERNELS];
     size_t count = uc_legacy_kernels(problem, kernels);
+    bool searched =
+        is_searched(known, options, UC_API_LEGACY, micro_batch, accumulate);
     enum uc_status status = UC_OK;
 
     for (size_t i = 0; i < count && status == UC_OK; i++) {
@@ -108,7 +110,7 @@ static enum uc_status add_legacy(const struct uc_problem *problem,
             .notes = uc_legacy_notes(&kernels[i], problem->operation)
         };
 
-        if (row == NULL || is_to_be_tried_again(row, options))
+        if (row == NULL ? !searched : is_to_be_tried_again(row, options))
             status = append(list, list_count, &kernel, err);
     }
     return status;
@@ -161,11 +163,11 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
                                        known->search_count };
     for (int beta = 0; beta < cases && status == UC_OK; beta++) {
         if (options->apis & 1u << UC_API_LEGACY)
-            status = add_legacy(problem, beta == 1, options, &here, &list,
-                                &found.kernel_count, err);
+            status = add_legacy(problem, size->micro_batch, beta == 1, options,
+                                &here, &list, &found.kernel_count, err);
         if (options->apis & 1u << UC_API_GRAPH && status == UC_OK) {
-            found.search[beta] =
-                !is_searched(&here, options, size->micro_batch, beta == 1);
+            found.search[beta] = !is_searched(&here, options, UC_API_GRAPH,
+                                              size->micro_batch, beta == 1);
             status = add_graph(problem, beta == 1, options, &here, &list,
                                &found.kernel_count, err);
         }

@@ -5,7 +5,8 @@
  *
  * An operation of batch N needs, for each candidate size b of the policy,
  * measurements at beta = 0, and for backward-filter with b < N also at
- * beta = 1. Of the legacy API: each of uc_legacy_kernels(). Of the graph API:
+ * beta = 1. Of the legacy API: each of uc_legacy_kernels(), unless a search is
+ * on record (a compacted profile has such). Of the graph API:
  * what a search finds; its record says that nothing is missing.
  *
  * Units:   *_bytes are bytes, batches count images.

@@ -63,6 +63,33 @@ if [ -x "$make" ] && "$make" plan a.plan; then
     expect 6 "a plan" ucudnn-plan merge -o m.profile a.profile a.plan
     err_has "a.plan: is a ucudnn plan, not a ucudnn profile"
 fi
+# Of every algorithm a row: the first two are of use, by time and workspace.
+{
+    row measured 30 1 01 | sed '/^measurement/d; /^end/d'
+    n=0
+    for kernel in implicit-gemm implicit-precomp-gemm gemm direct fft \
+        fft-tiling winograd winograd-nonfused; do
+        n=$((n + 1))
+        row measured $((n == 2 ? 20 : 30 + n)) 1 01 | sed -n "/^measurement/{
+            s,implicit-gemm/fma,$kernel/fma,
+            s,workspace_bytes=0,workspace_bytes=$((n == 1 ? 0 : 50 * n)),p; }"
+    done
+    echo end
+} | ucudnn-plan restore -o full.profile || exit 99
+echo '{ "name": "tiny", "batch": 1, "layers": { "only": { "in": [9, 9], "c": 1,
+    "k": 1, "filter": 3, "operations": ["forward"] } } }' >tiny.json
+expect 0 "what no plan can need is left out" \
+    ucudnn-plan merge --compact -o small.profile full.profile
+out_has "2 measurements in 1 environment"
+out_has "6 that no plan can need left out"
+for limit in 0 99 1K; do
+    plan="ucudnn-plan plan tiny.json --offline --workspace-limit $limit"
+    $plan --profile full.profile -o full.plan >full.out 2>&1
+    expect 0 "a plan of the rest" $plan --profile small.profile -o small.plan
+    ok "is the same with $limit" [ "$(grep ^predicted full.out)" = \
+        "$(grep ^predicted out)" ]
+done
+
 ok "no temporary files are left" [ -z "$(ls -A | grep '^\.ucudnn')" ]
 
 finish

@@ -106,7 +106,7 @@ unit_tests += tests/dump_restore
 cli_tests += tests/cli_dump.sh
 
 # profiles united
-unit_tests += tests/merge_profiles
+unit_tests += tests/compact_rows tests/merge_profiles
 cli_tests += tests/cli_merge.sh
 
 # plans and profiles compared
