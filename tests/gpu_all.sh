@@ -15,22 +15,7 @@ mkdir -p "$2" && logs=$(cd "$2" && pwd) || exit 1
 pytorch=${3-}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-
-export abs_top_srcdir="$source" abs_top_builddir="$carry/build"
-export UCUDNN_DATA_DIR="$source/db" PYTHONDONTWRITEBYTECODE=1
-cudnn=$(python3 -c 'import nvidia.cudnn as c; print(list(c.__path__)[0])' \
-    2>/dev/null) && cudnn=:$cudnn/lib
-libraries=$carry/lib:$carry/build/.libs$cudnn
-libraries=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-# Of all programs only ours see the libraries that came with them.
-cat >"$scratch/ucudnn-plan" <<END
-#!/bin/sh
-LD_LIBRARY_PATH='$libraries' exec '$carry/build/ucudnn-plan' "\$@"
-END
-chmod +x "$scratch/ucudnn-plan"
-PATH=$scratch:$PATH
-# Where it is in memory a database is not waited for.
-[ -n "${TMPDIR-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
+. "$source/tests/gpu_carried.sh"
 
 # part NAME SECONDS COMMAND...: one part, and how it went.
 part()
@@ -63,10 +48,10 @@ for test in gpu_runner gpu_runtime gpu_api gpu_devices; do
 done
 
 # The longest first: whichever GPU is idle takes the next.
-fine=12,14,16,18,20,24,28,32,36,40,48,56,64,72,80,96,112
-cells="unet3d:fp32:512 resnet18:fp16:64:5 resnet18:fp32:64:2:$fine
-    unet3d:tf32:512 alexnet:fp32:64:2 resnet18:tf32:64:2 unet3d:fp16:512
-    alexnet:tf32:64:2 alexnet:fp16:64:2"
+cells="unet3d:fp32:512 resnet18:fp16:64:5 resnet18:fp32:64:2:$fine_sizes
+    unet3d:tf32:512 alexnet:fp32:64:2:$fine_sizes unet3d:fp16:512
+    resnet18:tf32:64:2:$fine_sizes alexnet:tf32:64:2:$fine_sizes
+    alexnet:fp16:64:2:$fine_sizes"
 slow_tests="gpu_bench.sh gpu_pytorch.sh"
 
 # work GPU: every cell, then every test, that no other GPU has taken.

@@ -299,6 +299,8 @@ cli_tests += tests/carry_folder.sh
 EXTRA_DIST += \
 	tests/carry.sh \
 	tests/gpu_all.sh \
+	tests/gpu_carried.sh \
+	tests/gpu_profile.sh \
 	tests/gpu_bench.sh \
 	tests/gpu_pytorch.sh \
 	tests/pytorch/compare.py \
