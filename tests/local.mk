@@ -280,8 +280,8 @@ EXTRA_DIST += tests/h200-deviceprop.json
 if HAVE_CUDNN
 unit_tests += tests/engines_search
 tests_engines_search_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_engines_search_LDADD = $(runtime_library) libuc-common.a \
-	$(CMOCKA_LIBS) -ldl
+tests_engines_search_LDADD = $(runtime_library) libuc-db.a libuc-common.a \
+	$(CMOCKA_LIBS) $(SQLITE_LIBS) -ldl
 endif
 
 # on a GPU
