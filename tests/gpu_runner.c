@@ -171,6 +171,68 @@ static void check_problem(void **state)
     }
 }
 
+/** A program may destroy the handle with which a kernel was made ready. */
+static void engines_outlive_the_handle_they_were_made_with(void **state)
+{
+    const char *text = "forward:fp16:fp16:nhwc:c16:k32:i14x14:f3x3:p1x1";
+    const struct uc_scaling scaling = { 1, 0 };
+    const float one = 1, zero = 0;
+    struct uc_engine_candidate *list = NULL;
+    struct uc_engines *engines = NULL;
+    struct uc_graph_place place = { NULL, NULL };
+    struct uc_problem problem;
+    struct gpu_fixture f;
+    struct uc_error err;
+    size_t count = 0;
+    int ran = 0;
+
+    (void)state;
+    assert_int_equal(uc_problem_parse(text, &problem, &err), UC_OK);
+    gpu_fixture_open(&f, &problem);
+    assert_int_equal(gpu.cudnn.Create(&place.handle), CUDNN_STATUS_SUCCESS);
+    assert_int_equal(uc_engines_open(&gpu.cudnn, &place, &problem, GPU_BATCH,
+                                     false, false, &engines),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(uc_engines_at(engines, GPU_BATCH, &list, &count),
+                     CUDNN_STATUS_SUCCESS);
+    uc_engines_close(engines);
+    gpu.cudnn.Destroy(place.handle);
+    for (size_t i = 0; i < count; i++) {
+        struct uc_tensors t = { (void *)f.device[UC_X].data,
+                                (void *)f.device[UC_W].data,
+                                (void *)f.device[UC_Y].data };
+        struct uc_runner *runner = NULL;
+        size_t bytes = 0;
+
+        assert_int_equal(gpu.cudnn.Create(&place.handle), CUDNN_STATUS_SUCCESS);
+        if (uc_runner_create(&gpu.cudnn, place.handle, &problem, GPU_BATCH,
+                             &list[i].kernel, &scaling,
+                             &runner) == CUDNN_STATUS_SUCCESS &&
+            uc_runner_workspace(runner, place.handle, &bytes) ==
+                CUDNN_STATUS_SUCCESS &&
+            uc_runner_build(runner) == CUDNN_STATUS_SUCCESS) {
+            gpu.cudnn.Destroy(place.handle);
+            assert_int_equal(
+                uc_gpu_reserve(&gpu, &f.workspace, (int64_t)bytes, &err),
+                UC_OK);
+            uc_gpu_poison(&gpu, &f.device[UC_Y], &err);
+            assert_int_equal(uc_runner_run(runner, gpu.handle, &one, &t, &zero,
+                                           (void *)f.workspace.data, bytes),
+                             CUDNN_STATUS_SUCCESS);
+            assert_int_equal(uc_gpu_wait(&gpu, &err), UC_OK);
+            assert_true(gpu_fixture_error(&f, 1, 0) <=
+                        uc_measure_tolerance(&problem));
+            ran++;
+        } else {
+            gpu.cudnn.Destroy(place.handle);
+        }
+        uc_runner_free(runner);
+    }
+    assert_true(ran > 0);
+    free(list);
+    gpu_fixture_close(&f);
+}
+
 static const char *const problems[] = {
     "forward:fp32:fma:nchw:c8:k16:i14x14:f3x3:p1x1",
     "forward:fp32:tf32:nchw:c16:k16:i15x13:f5x5:p2x2",
@@ -190,7 +252,10 @@ static const char *const problems[] = {
 
 int main(void)
 {
-    struct CMUnitTest tests[UNIT_COUNT(problems)];
+    struct CMUnitTest tests[UNIT_COUNT(problems) + 1] = {
+        [UNIT_COUNT(problems)] =
+            cmocka_unit_test(engines_outlive_the_handle_they_were_made_with)
+    };
 
     if (!gpu_open())
         return 77;
