@@ -104,6 +104,7 @@ struct lookup {
     bool known;               /**< problem and batch are set */
     bool query;               /**< asks only: not counted */
     const void *alpha, *beta; /**< NULL when it only asks */
+    struct uc_entry *entry;   /**< that queries are answered for, or NULL */
     struct uc_ready *ready;
     CUdevice device;
 };
@@ -147,13 +148,24 @@ static bool make_ready(const struct uc_call *call, struct uc_entry *entry,
     return true;
 }
 
+/** Scalars, which queries do not tell, can keep an entry from running that
+    they are answered for. */
+static bool answers_queries(const struct uc_entry *entry, CUdevice device)
+{
+    const struct uc_ready *ready = uc_ready_find(entry, device, &usual);
+
+    return ready != NULL && !ready->broken;
+}
+
 static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
 {
     const char *why =
         uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
                           &l->problem, &l->batch);
     struct uc_entry *entry;
+    bool ready;
 
+    l->entry = NULL;
     l->known = why == NULL;
     if (!l->known)
         return miss(l, UC_MISS_CALLER, 0, why);
@@ -163,7 +175,9 @@ static struct uc_entry *find(const struct uc_call *call, struct lookup *l)
     entry = uc_matcher_choose(&matcher, entry, &l->device, &why);
     if (entry == NULL)
         return miss(l, UC_MISS_DEVICE, 0, why);
-    return make_ready(call, entry, l) ? entry : NULL;
+    ready = make_ready(call, entry, l);
+    l->entry = ready || answers_queries(entry, l->device) ? entry : NULL;
+    return ready ? entry : NULL;
 }
 
 const struct uc_entry *uc_session_find(const struct uc_call *call,
@@ -231,9 +245,12 @@ bool uc_session_admit(const struct uc_call *call, const void *alpha,
     admission->entry = NULL;
     if (alpha == NULL || beta == NULL)
         return false; /* a call that cuDNN refuses */
-    if (session.table == NULL || (a.entry = find(call, &l)) == NULL)
+    if (session.table == NULL)
         return false;
-    admission->entry = a.entry;
+    a.entry = find(call, &l);
+    admission->entry = l.entry;
+    if (a.entry == NULL)
+        return false;
     a.ready = l.ready;
     if (((uintptr_t)tensors->x | (uintptr_t)tensors->w | (uintptr_t)tensors->y |
          (uintptr_t)workspace) %

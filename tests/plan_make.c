@@ -7,7 +7,8 @@
  * Words: "name=TEXT", "capability=N", "multiprocessors=N", "memory=N",
  * "cudnn=N", "driver=TEXT" say that it was made elsewhere; "only=TEXT" takes
  * the cases whose name contains it, "pieces=N" (at most the batch) splits
- * into so many pieces, "wr" and "wd" are the mode.
+ * into so many pieces, "wr" and "wd" are the mode, "kernel=TEXT" is that of all
+ * pieces.
  */
 #include "tests/client/cases.h"
 
@@ -25,7 +26,8 @@ static struct uc_cudnn cudnn;
 static cudnnHandle_t handle;
 static const char *only;
 static bool divide;
-static int even; /**< how many pieces; 0: as the cases say */
+static int even;           /**< how many pieces; 0: as the cases say */
+static const char *kernel; /**< NULL: as the cases say */
 
 static void fail(const char *why)
 {
@@ -110,8 +112,17 @@ static void set_problem(const struct client_case *c,
     p->w.kind = c->layout == CLIENT_NHWC ? UC_NHWC : UC_NCHW;
 }
 
-static int64_t workspace_of(const struct uc_problem *problem,
-                            const struct uc_plan_piece *piece)
+static void set_kernel(const struct uc_problem *problem, int algorithm,
+                       struct uc_kernel *k)
+{
+    k->algorithm = algorithm;
+    k->math = problem->math;
+    if (kernel != NULL)
+        check(uc_kernel_parse(kernel, problem->operation, k, &error));
+}
+
+/** What cuDNN says of the kernel: workspace and notes. */
+static void ask(const struct uc_problem *problem, struct uc_plan_piece *piece)
 {
     const struct uc_scaling scaling = { 1, piece->accumulate ? 1 : 0 };
     struct uc_runner *runner = NULL;
@@ -121,8 +132,9 @@ static int64_t workspace_of(const struct uc_problem *problem,
                          &scaling, &runner) ||
         uc_runner_workspace(runner, handle, &bytes))
         fail("a kernel of the split does not exist");
+    piece->workspace_bytes = (int64_t)bytes;
+    piece->notes = uc_runner_notes(runner);
     uc_runner_free(runner);
-    return (int64_t)bytes;
 }
 
 /** Equal pieces behind a first that takes what is left over. */
@@ -158,10 +170,8 @@ static void add_operation(struct uc_plan *plan, const struct client_case *c,
         piece->size = pieces[i].size;
         piece->count = pieces[i].count;
         piece->accumulate = operation == CLIENT_BACKWARD_FILTER && i > 0;
-        piece->kernel.algorithm = pieces[i].algorithm;
-        piece->kernel.math = op->problem.math;
-        piece->notes = uc_legacy_notes(&piece->kernel, op->problem.operation);
-        piece->workspace_bytes = workspace_of(&op->problem, piece);
+        set_kernel(&op->problem, pieces[i].algorithm, &piece->kernel);
+        ask(&op->problem, piece);
         piece->time_ns = 1000;
         op->time_ns += piece->count * piece->time_ns;
         if (piece->workspace_bytes > op->workspace_bytes)
@@ -198,6 +208,8 @@ static void edit(struct uc_environment *here, const char *word)
         divide = true;
     else if (strncmp(word, "only=", 5) == 0)
         only = value;
+    else if (strncmp(word, "kernel=", 7) == 0)
+        kernel = value;
     else if (strncmp(word, "name=", 5) == 0)
         snprintf(here->device.name, sizeof here->device.name, "%s", value);
     else if (strncmp(word, "capability=", 11) == 0)

@@ -40,4 +40,25 @@ UC_DOUBLE_FAULT='workspace:factor=3'
 asked "cuDNN asks for more than was planned"
 unset UC_DOUBLE_FAULT
 
+# Plans of graph engines depend on scalars, which no question tells: here some
+# cannot be prepared that come after the answer.
+for mode in wr wd; do
+    rm -f $mode.plan
+    ok "a plan of engines, $mode" "$abs_top_builddir/tests/plan_make" \
+        $mode.plan $mode only=$case kernel=eng1
+done
+asked "engines"
+calls log >seen
+ok "no call is left as it was" test ! -s seen
+UC_DOUBLE_FAULT='fail:algorithm=eng1,call=build,beta=1'
+asked "engines that cuDNN refuses with beta 1"
+unset UC_DOUBLE_FAULT
+for mode in wr wd; do
+    rm -f $mode.plan
+    ok "a plan of engines that are compiled, $mode" \
+        "$abs_top_builddir/tests/plan_make" $mode.plan $mode only=$case \
+        kernel=eng12 pieces=1
+done
+asked "engines that run with alpha 1 and beta 0 only"
+
 finish

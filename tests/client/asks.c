@@ -1,7 +1,8 @@
 /*
  * asks [--case=TEXT] [--offset=BYTES]: a program that brings what it was
  * told to: it asks for an algorithm and its workspace, allocates just that,
- * and calls. Prints as the other client programs do. Not a test.
+ * and calls, with scalars that it was not asked for. Prints as the other client
+ * programs do. Not a test.
  */
 #include "config.h"
 
@@ -42,6 +43,21 @@ static int ask(struct client_problem *p, enum client_operation operation,
     }
 }
 
+static void call(struct client_problem *p, enum client_operation operation,
+                 int algorithm, double alpha, double beta)
+{
+    cudnnStatus_t status;
+    uint64_t hash;
+    int nans;
+
+    client_prefill(p, operation, beta);
+    status = client_convolve(p, operation, algorithm, alpha, beta);
+    hash = client_hash(p, operation, &nans);
+    printf("%s %s alpha=%g beta=%g status=%d nans=%d %016" PRIx64 "\n",
+           p->shape.name, client_operation_name(operation), alpha, beta,
+           (int)status, nans, hash);
+}
+
 static void run_case(const struct client_case *shape, long offset)
 {
     for (int op = 0; op < CLIENT_OPERATIONS; op++) {
@@ -49,9 +65,7 @@ static void run_case(const struct client_case *shape, long offset)
         struct client client = { 0 };
         struct client_problem problem;
         CUdeviceptr workspace = 0;
-        int algorithm, nans;
-        cudnnStatus_t status;
-        uint64_t hash;
+        int algorithm;
 
         client_start(&client, NULL, 0);
         client.offset = (size_t)offset;
@@ -60,11 +74,9 @@ static void run_case(const struct client_case *shape, long offset)
         if (client.workspace_bytes > 0)
             CLIENT_DO(cuMemAlloc(&workspace, client.workspace_bytes));
         client.workspace = workspace;
-        client_prefill(&problem, operation, 0);
-        status = client_convolve(&problem, operation, algorithm, 1, 0);
-        hash = client_hash(&problem, operation, &nans);
-        printf("%s %s status=%d nans=%d %016" PRIx64 "\n", shape->name,
-               client_operation_name(operation), (int)status, nans, hash);
+        call(&problem, operation, algorithm, 1, 0);
+        call(&problem, operation, algorithm, 2, 0.5);
+        call(&problem, operation, algorithm, 1, 1);
         client_close(&problem);
         client_stop(&client);
     }
