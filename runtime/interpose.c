@@ -168,10 +168,12 @@ static bool is_one_kernel(const struct uc_ready *ready)
 }
 
 /** As follow_plan(), for the fused call. */
-static bool follow_plan_fused(const struct uc_call *call,
+static bool follow_plan_fused(const struct uc_session *session,
+                              const struct uc_call *call,
                               const struct uc_tensors *tensors,
                               const void *alpha,
                               const struct uc_epilogue *epilogue,
+                              cudnnTensorDescriptor_t z_descriptor,
                               void *workspace, size_t workspace_bytes,
                               int *algorithm, cudnnStatus_t *status)
 {
@@ -181,7 +183,8 @@ static bool follow_plan_fused(const struct uc_call *call,
     if (uc_session_admit(call, alpha, epilogue->alpha2, tensors, workspace,
                          workspace_bytes, &a)) {
         *status = CUDNN_STATUS_NOT_SUPPORTED;
-        if (!in_place || is_one_kernel(a.ready))
+        if (same_layout(&session->cudnn, z_descriptor, call->descriptors.y) &&
+            (!in_place || is_one_kernel(a.ready)))
             *status = uc_execute_fused(a.ready, call->handle, alpha, tensors,
                                        epilogue, a.workspace, a.workspace_bytes,
                                        &started);
@@ -218,9 +221,9 @@ EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     if (session == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
-          same_layout(&session->cudnn, zDesc, yDesc) &&
-          follow_plan_fused(&call, &tensors, alpha1, &epilogue, workSpace,
-                            workSpaceSizeInBytes, &algorithm, &status)))
+          follow_plan_fused(session, &call, &tensors, alpha1, &epilogue, zDesc,
+                            workSpace, workSpaceSizeInBytes, &algorithm,
+                            &status)))
         status = session->cudnn.ConvolutionBiasActivationForward(
             handle, alpha1, xDesc, x, wDesc, w, convDesc,
             (cudnnConvolutionFwdAlgo_t)algorithm, workSpace,

@@ -2,6 +2,7 @@
 runtime_tests = \
 	tests/runtime_asked.sh \
 	tests/runtime_faults.sh \
+	tests/runtime_fused.sh \
 	tests/runtime_inert.sh \
 	tests/runtime_matrix.sh \
 	tests/runtime_odd.sh \
@@ -18,6 +19,7 @@ tests_plan_make_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 client_programs = \
 	tests/client/asks \
 	tests/client/by_dlsym \
+	tests/client/fused \
 	tests/client/host \
 	tests/client/library.so \
 	tests/client/linked \
@@ -49,6 +51,11 @@ tests_client_asks_SOURCES = tests/client/asks.c $(client_sources)
 tests_client_asks_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_client_asks_LDFLAGS = $(client_ldflags)
 tests_client_asks_LDADD = $(double_cudnn) $(double_cuda) -lm
+
+tests_client_fused_SOURCES = tests/client/fused.c $(client_sources)
+tests_client_fused_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_client_fused_LDFLAGS = $(client_ldflags)
+tests_client_fused_LDADD = $(double_cudnn) $(double_cuda) -lm
 
 tests_client_linked_SOURCES = tests/client/linked.c $(client_sources)
 tests_client_linked_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
