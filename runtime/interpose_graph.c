@@ -19,10 +19,11 @@ static execute_function *graph_execute;
 
 static void find_graph_execute(void)
 {
-    void *library = dlopen("libcudnn_graph.so.9", RTLD_LAZY | RTLD_NOLOAD);
-    void *function =
-        dlsym(library != NULL ? library : RTLD_NEXT, "cudnnBackendExecute");
+    void *library = uc_cudnn_loaded("cudnnBackendExecute"), *function;
 
+    if (library == NULL)
+        return;
+    function = dlsym(library, "cudnnBackendExecute");
     memcpy(&graph_execute, &function, sizeof function);
 }
 

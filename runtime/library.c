@@ -3,6 +3,8 @@
 #include "runtime/library.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -109,13 +111,60 @@ enum uc_status uc_cudnn_open(struct uc_cudnn *cudnn, struct uc_error *err)
     return status;
 }
 
+/* What is loaded ---------------------------------------------------------*/
+
+/** The n-th loaded object that is named as cuDNN's libraries are. */
+struct seek {
+    size_t n;
+    char path[PATH_MAX];
+};
+
+static int seek_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const char *path = info->dlpi_name, *slash = strrchr(path, '/');
+    struct seek *seek = context;
+
+    (void)size;
+    if (strncmp(slash != NULL ? slash + 1 : path, "libcudnn", 8) != 0 ||
+        strlen(path) >= sizeof seek->path)
+        return 0;
+    if (seek->n-- > 0)
+        return 0;
+    strcpy(seek->path, path);
+    return 1;
+}
+
+static bool has(void *library, const char *function)
+{
+    return library != NULL && dlsym(library, function) != NULL;
+}
+
+void *uc_cudnn_loaded(const char *function)
+{
+    void *library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
+    struct seek seek;
+
+    if (has(library, function))
+        return library;
+    if (has(RTLD_NEXT, function))
+        return RTLD_NEXT;
+    /* A copy by another name, or a part of cuDNN, opened with RTLD_LOCAL. */
+    for (size_t i = 0;; i++) {
+        seek.n = i;
+        if (dl_iterate_phdr(seek_object, &seek) == 0)
+            return NULL;
+        library = dlopen(seek.path, RTLD_LAZY | RTLD_NOLOAD);
+        if (has(library, function))
+            return library;
+    }
+}
+
 enum uc_status uc_cudnn_attach(struct uc_cudnn *cudnn, struct uc_error *err)
 {
-    /* By name also when it was opened with RTLD_LOCAL; else whatever comes
-     * behind us, which is how a differently named copy is found. */
-    void *library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
+    void *library = uc_cudnn_loaded("cudnnConvolutionForward");
 
-    return resolve(library != NULL ? library : RTLD_NEXT, "the loaded cuDNN",
-                   cudnn_symbols, sizeof cudnn_symbols / sizeof *cudnn_symbols,
-                   cudnn, err);
+    if (library == NULL)
+        return uc_fail(err, UC_EDEVICE, "no cuDNN is loaded");
+    return resolve(library, "the loaded cuDNN", cudnn_symbols,
+                   sizeof cudnn_symbols / sizeof *cudnn_symbols, cudnn, err);
 }

@@ -125,9 +125,14 @@ enum uc_status uc_cuda_open(struct uc_cuda *cuda, struct uc_error *err);
 enum uc_status uc_cudnn_open(struct uc_cudnn *cudnn, struct uc_error *err);
 
 /**
- * The cuDNN that this process has loaded already, however it did; for a
- * library that stands in front of it. Never loads one.
+ * For dlsym(): the first that has the function of the cuDNN libraries that this
+ * process has loaded, however it did and by whatever name, the caller's own
+ * library left out. NULL (which is RTLD_DEFAULT): there is none.
  */
+void *uc_cudnn_loaded(const char *function);
+
+/** The cuDNN that is loaded; for a library that stands in front of it. Never
+    loads one. */
 enum uc_status uc_cudnn_attach(struct uc_cudnn *cudnn, struct uc_error *err);
 
 #endif

@@ -133,5 +133,23 @@ cat expected.calls expected.calls >expected
 calls log >seen
 ok "split both times" same expected seen
 ok "nothing is misused" clean log
+unset CLIENT_TIMES
+
+# A wheel's own copy of cuDNN has another name, and nobody else sees it.
+rename()
+{
+    LC_ALL=C sed 's/libcudnn\.so\.9/libcudnnx.so9/g' "$1" >"$2"
+}
+ok "a copy of cuDNN by another name" \
+    rename "$LD_LIBRARY_PATH/libcudnn.so.9" libcudnnx.so9
+ok "and a library that uses it" rename "$clients/library.so" renamed.so
+LD_LIBRARY_PATH=$scratch:$LD_LIBRARY_PATH
+expect 0 "convolves" preloaded log \
+    env ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" \
+    "$clients/host" "$scratch/renamed.so" --case=$case --one
+ok "the results are right" same plain.out out
+calls log >seen
+client linked --case=$case --one --expect >expected
+ok "in micro-batches" same expected seen
 
 finish
