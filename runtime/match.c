@@ -47,8 +47,30 @@ static const char *judge(const struct uc_plan *plan,
     return difference;
 }
 
+/** One line, on the newest plan, for the first device that may use none; all
+    else is for those who want to know. */
+static void tell(struct uc_matcher *m, CUdevice device,
+                 const char *const *differences)
+{
+    size_t count, used = 0;
+    const struct uc_plan *plans = uc_table_plans(m->table, &count);
+    enum uc_log_level level;
+
+    for (size_t i = 0; i < count; i++)
+        used += differences[i] == NULL;
+    level = used > 0 || m->told ? UC_LOG_INFO : m->level;
+    for (size_t i = count; i-- > 0;) {
+        if (differences[i] == NULL)
+            continue;
+        uc_log(level, "the plan of %s is not used on GPU %d: it differs in %s",
+               plans[i].network, (int)device, differences[i]);
+        level = UC_LOG_INFO;
+    }
+    m->told = m->told || used == 0;
+}
+
 /** Once a device: compare it with every plan. */
-static const char **judge_all(const struct uc_matcher *m, CUdevice device)
+static const char **judge_all(struct uc_matcher *m, CUdevice device)
 {
     size_t count;
     const struct uc_plan *plans = uc_table_plans(m->table, &count);
@@ -60,13 +82,9 @@ static const char **judge_all(const struct uc_matcher *m, CUdevice device)
         free(list);
         return NULL;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         list[i] = judge(&plans[i], &here, m->match);
-        if (list[i] != NULL)
-            uc_log(m->level,
-                   "the plan of %s is not used on GPU %d: it differs in %s",
-                   plans[i].network, (int)device, list[i]);
-    }
+    tell(m, device, list);
     return list;
 }
 

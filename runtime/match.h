@@ -5,8 +5,9 @@
  *
  * Owner:   a matcher borrows the three tables it is given; free what it holds
  *          with uc_matcher_free().
- * Errors:  a reason in words, a constant; what was judged is logged once a
- *          device.
+ * Errors:  a reason in words, a constant. The first device that may use none
+ *          of the plans is told in one line; what was judged besides is logged
+ *          as information, once a device.
  * Threads: any; a device is judged once, whoever comes first.
  */
 #ifndef UC_RUNTIME_MATCH_H
@@ -25,8 +26,8 @@ struct uc_matcher {
     const struct uc_cudnn *cudnn;
     const struct uc_table *table;
     enum uc_match match;
-    enum uc_log_level level; /**< at which a plan's difference is told;
-                                  UC_LOG_WARNING at first */
+    enum uc_log_level level; /**< of that line; UC_LOG_WARNING at first */
+    bool told;               /**< the line is out; under the lock */
     pthread_mutex_t lock;
     /** By device, for each plan the field that differs or NULL, which means
         that it may be used; NULL: not judged yet. */

@@ -126,6 +126,12 @@ splits "another driver is no reason" run_with UCUDNN_PLAN=other
 # The plan of the right machine is found behind that of another.
 "$plan_make" other cudnn=90100
 splits "two plans in one file" run_with UCUDNN_PLAN=other
+ok "two plans in one file: nothing is said" test ! -s err
+rm -f other
+"$plan_make" other name=Other && "$plan_make" other cudnn=90100
+warns "two plans of other machines" \
+    "is not used on GPU 0: it differs in cudnn version" \
+    run_with UCUDNN_PLAN=other
 
 # Operations that the plan does not have.
 for only in square-nchw-tf32 square-nhwc-fp32 five-nchw-fp32; do
