@@ -177,7 +177,7 @@ static struct uc_ready *make(struct uc_entry *entry,
     int count = 0;
 
     for (const struct uc_ready *r = first; r != NULL; r = r->next)
-        count++;
+        count += r->device == device;
     if (count == UC_READY_MOST || (ready = calloc(1, sizeof *ready)) == NULL)
         return NULL;
     ready->next = first;

@@ -4,7 +4,7 @@
  *
  * Legacy kernels are made ready once. Graph kernels belong to a device and
  * to the scalars alpha and beta, so an entry is made ready for each that a
- * program uses, up to UC_READY_MOST.
+ * program uses, up to UC_READY_MOST on each device.
  *
  * Units:   *_bytes are bytes.
  * Owner:   the entry owns what was made ready for it, and keeps it.

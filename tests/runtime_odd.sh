@@ -123,6 +123,24 @@ sed 'p;p' out >expected
 sed -n 's/.* stream=\(0x[0-9a-f]*\) .*/\1/p' log >seen
 ok "every micro-batch is on the handle's stream" same expected seen
 
+# Graph engines are made ready for each device and pair of scalars; a plan that
+# divides a total has memory on each device.
+UC_DOUBLE_DEVICES=4
+export UC_DOUBLE_DEVICES
+"$clients/linked" --case=$case >one.out
+cat one.out one.out one.out one.out >expected
+for mode in wr wd; do
+    ok "a plan of engines, $mode" "$abs_top_builddir/tests/plan_make" \
+        $mode.plan $mode only=$case kernel=eng1
+    expect 0 "$mode: four devices" env UCUDNN_PLAN=$mode.plan UCUDNN_STATS=1 \
+        LD_PRELOAD="$library" UC_DOUBLE_LOG=$mode.log "$odd" devices --case=$case
+    ok "$mode: right on each" same expected out
+    ok "$mode: nothing is misused" unmisused $mode.log
+    err_has "executed              72 calls as planned"
+    err_has "passed through         0 calls"
+done
+unset UC_DOUBLE_DEVICES
+
 # The library that uses cuDNN is closed and opened again.
 CLIENT_TIMES=2
 export CLIENT_TIMES

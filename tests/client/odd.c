@@ -8,6 +8,7 @@
  *   exit     ends while other threads convolve
  *   threads  eight threads, each with a handle and a stream
  *   streams  one handle that changes its stream between calls
+ *   devices  every device in turn, each with a handle
  */
 #include "config.h"
 
@@ -297,6 +298,23 @@ static void change_streams(void)
     stop(&client);
 }
 
+static void change_devices(void)
+{
+    const CUcontext first = context;
+    struct client client;
+    int count = 0;
+
+    CLIENT_DO(cuDeviceGetCount(&count));
+    for (int device = 0; device < count; device++) {
+        CLIENT_DO(cuDevicePrimaryCtxRetain(&context, device));
+        start(&client, CU_STREAM_NON_BLOCKING);
+        client_run_cases(&options, &client, stdout);
+        stop(&client);
+        CLIENT_DO(cuDevicePrimaryCtxRelease(device));
+    }
+    context = first;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -308,7 +326,8 @@ int main(int argc, char **argv)
                  { "fork", fork_both },
                  { "exit", exit_early },
                  { "threads", run_threads },
-                 { "streams", change_streams } };
+                 { "streams", change_streams },
+                 { "devices", change_devices } };
 
     if (argc < 2 || !client_parse(argc - 1, argv + 1, &options))
         return 2;
