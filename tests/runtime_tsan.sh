@@ -51,9 +51,13 @@ LD_LIBRARY_PATH=$scratch
 TSAN_OPTIONS=halt_on_error=1:exitcode=66
 export TSAN_OPTIONS
 
-for mode in wr wd; do
+for mode in wr wd engines; do
     LD_LIBRARY_PATH=$abs_top_builddir/tests/double
-    ok "a plan, $mode" "$abs_top_builddir/tests/plan_make" $mode.plan $mode \
+    case $mode in
+    engines) word=kernel=eng0 ;;
+    *) word=$mode ;;
+    esac
+    ok "a plan, $mode" "$abs_top_builddir/tests/plan_make" $mode.plan $word \
         only=square
     LD_LIBRARY_PATH=$scratch
     rm -f log
