@@ -116,6 +116,10 @@ static const char *piece_fault(const struct uc_plan_operation *op, size_t at)
                       : "only backward-filter accumulates";
     if (filter && at == 0 && piece->count != 1)
         return "the first micro-batch is to stand alone";
+    /* The slices behind this piece start where it ends. */
+    if ((piece->count > 1 || at + 1 < op->piece_count) &&
+        !uc_problem_splits_at(&op->problem, piece->size))
+        return "a micro-batch is not aligned to 16 bytes";
     return NULL;
 }
 

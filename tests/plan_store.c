@@ -204,7 +204,7 @@ static void plans_that_cannot_be_followed_are_not_written(void **state)
     struct uc_plan plan;
 
     (void)state;
-    for (int i = 0; i < 22; i++) {
+    for (int i = 0; i < 23; i++) {
         struct uc_plan_operation *op;
 
         sample_plan(&plan);
@@ -256,6 +256,9 @@ static void plans_that_cannot_be_followed_are_not_written(void **state)
         else if (i == 19)
             op[0].problem.math = UC_MATH_FMA,
             op[0].pieces[0].kernel.math = UC_MATH_FMA;
+        else if (i == 21) /* images of 2916 bytes */
+            op[0].problem.c = 1, op[0].pieces[0].size = 1,
+            op[0].pieces[0].count = 256, op[0].time_ns = 256 * 100000;
         else
             strcpy(plan.environment.versions.driver, "\xc0\xaf");
         assert_int_equal(uc_plans_write(path, &plan, 1, &error), UC_EINTERNAL);
