@@ -137,7 +137,21 @@ static void free_steps(struct uc_ready *ready)
     ready->step_count = 0;
 }
 
-static void fill(struct uc_ready *ready, const struct uc_entry *entry,
+/** Told once an operation: other devices and scalars fare the same. */
+static void set_broken(struct uc_ready *ready, struct uc_entry *entry,
+                       const char *reason)
+{
+    const struct uc_plan_operation *op = entry->operation;
+
+    if (!atomic_exchange_explicit(&entry->told, true, memory_order_relaxed))
+        uc_log(UC_LOG_WARNING, "%s %s passes through: %s", op->layer,
+               uc_operation_name(op->problem.operation), reason);
+    snprintf(ready->reason, sizeof ready->reason, "%.159s", reason);
+    free_steps(ready);
+    ready->broken = true;
+}
+
+static void fill(struct uc_ready *ready, struct uc_entry *entry,
                  const struct uc_cudnn *cudnn, cudnnHandle_t handle)
 {
     const struct uc_plan_operation *op = entry->operation;
@@ -151,11 +165,7 @@ static void fill(struct uc_ready *ready, const struct uc_entry *entry,
         status =
             make_step(ready, &op->problem, &op->pieces[i], cudnn, handle, &err);
     if (status != UC_OK) {
-        uc_log(UC_LOG_WARNING, "%s %s passes through: %s", op->layer,
-               uc_operation_name(op->problem.operation), err.text);
-        snprintf(ready->reason, sizeof ready->reason, "%.159s", err.text);
-        free_steps(ready);
-        ready->broken = true;
+        set_broken(ready, entry, err.text);
     } else if (ready->workspace_bytes > op->workspace_bytes) {
         uc_log(UC_LOG_WARNING,
                "%s %s: cuDNN now asks for %lld bytes of workspace, planned "

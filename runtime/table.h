@@ -27,7 +27,7 @@ struct uc_entry {
     struct uc_entry *next_copy; /**< the same operation in an older plan */
     /** Owned: the newest of what was made ready to run (ready.h). */
     struct uc_ready *_Atomic ready;
-    _Atomic bool told; /**< a failure to run has been logged */
+    _Atomic bool told; /**< a failure to prepare or run it has been logged */
     _Atomic int64_t executed;
 };
 

@@ -51,8 +51,14 @@ asked "engines"
 calls log >seen
 ok "no call is left as it was" test ! -s seen
 UC_DOUBLE_FAULT='fail:algorithm=eng1,call=build,beta=1'
+export UC_DOUBLE_FAULT
 asked "engines that cuDNN refuses with beta 1"
-unset UC_DOUBLE_FAULT
+UCUDNN_LOG=warning UCUDNN_PLAN=wr.plan
+export UCUDNN_LOG UCUDNN_PLAN
+expect 0 "with a log" preloaded log client asks --case=$case
+ok "it is said once an operation" test "$(wc -l <err)" -eq 3
+err_has "$case forward passes through: eng1: cuDNN: "
+unset UC_DOUBLE_FAULT UCUDNN_LOG UCUDNN_PLAN
 for mode in wr wd; do
     rm -f $mode.plan
     ok "a plan of engines that are compiled, $mode" \
