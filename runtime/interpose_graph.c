@@ -8,23 +8,27 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 typedef __typeof__(cudnnBackendExecute) execute_function;
 
-/* For programs that use the graph's own library and not the whole cuDNN. */
-static execute_function *graph_execute;
+/* For programs that use the graph's own library and not the whole cuDNN. Once
+ * it is found the whole one is not looked for at every call. */
+static _Atomic(execute_function *) graph_execute;
 
 static void find_graph_execute(void)
 {
-    void *library = uc_cudnn_loaded("cudnnBackendExecute"), *function;
+    void *library = uc_cudnn_loaded("cudnnBackendExecute"), *symbol;
+    execute_function *function;
 
     if (library == NULL)
         return;
-    function = dlsym(library, "cudnnBackendExecute");
-    memcpy(&graph_execute, &function, sizeof function);
+    symbol = dlsym(library, "cudnnBackendExecute");
+    memcpy(&function, &symbol, sizeof function);
+    atomic_store(&graph_execute, function);
 }
 
 EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
@@ -32,15 +36,19 @@ EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
                                          cudnnBackendDescriptor_t variantPack)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct uc_session *session = uc_session_get();
+    execute_function *execute = atomic_load(&graph_execute);
+    struct uc_session *session = execute == NULL ? uc_session_get() : NULL;
 
     if (session != NULL) {
         uc_stats_graph();
         return session->cudnn.BackendExecute(handle, executionPlan,
                                              variantPack);
     }
-    pthread_once(&once, find_graph_execute);
-    if (graph_execute == NULL || graph_execute == cudnnBackendExecute)
+    if (execute == NULL) {
+        pthread_once(&once, find_graph_execute);
+        execute = atomic_load(&graph_execute);
+    }
+    if (execute == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
-    return graph_execute(handle, executionPlan, variantPack);
+    return execute(handle, executionPlan, variantPack);
 }

@@ -43,6 +43,43 @@ inert 0 "a compiler" "${CC:-cc} --version"
 inert 0 "a compilation" 'echo "int main(void) { return 0; }" >a.c &&
     ${CC:-cc} a.c -o a && ./a'
 
+# The graph's library without the whole cuDNN, opened for one module alone.
+cat >graph.c <<'END_OF'
+int cudnnBackendExecute(void *handle, void *plan, void *pack)
+{
+    return handle == plan && plan == pack ? 7 : 8;
+}
+END_OF
+cat >module.c <<'END_OF'
+int cudnnBackendExecute(void *, void *, void *);
+int run(void);
+int run(void)
+{
+    return cudnnBackendExecute(0, 0, 0) == 7 && cudnnBackendExecute(0, 0, "");
+}
+END_OF
+cat >main.c <<'END_OF'
+#include <dlfcn.h>
+int main(void)
+{
+    void *module = dlopen("./module.so", RTLD_NOW | RTLD_LOCAL);
+    int (*run)(void) = module ? (int (*)(void))dlsym(module, "run") : 0;
+
+    return run && run() ? 0 : 1;
+}
+END_OF
+build()
+{
+    ${CC:-cc} -shared -fPIC -Wl,-soname,libcudnn_graph.so.9 \
+        -o libcudnn_graph.so.9 graph.c &&
+        ${CC:-cc} -shared -fPIC '-Wl,-rpath,$ORIGIN' -o module.so module.c \
+            libcudnn_graph.so.9 && ${CC:-cc} -o main main.c -ldl
+}
+ok "a program on the graph's library alone" build
+expect 0 "it goes to that library" env -u LD_LIBRARY_PATH \
+    LD_PRELOAD="$library" UCUDNN_PLAN=missing UCUDNN_STATS=1 ./main
+ok "nothing is said" test ! -s err
+
 if grep -q __gcov_ "$library"; then
     skip "starting takes less than 1 ms longer" "it writes its coverage"
     finish
