@@ -303,20 +303,41 @@ static bool real_workspace(const struct uc_call *call, int algorithm,
     }
 }
 
-int uc_session_algorithm(const struct uc_call *call,
-                         const struct uc_admission *admission, int algorithm,
+static bool is_deterministic(enum uc_operation operation, int algorithm)
+{
+    const struct uc_kernel kernel = { .algorithm = algorithm };
+
+    return !(uc_legacy_notes(&kernel, operation) & UC_NOTE_NONDETERMINISTIC);
+}
+
+/** The first algorithm that there is enough workspace for, or -1. */
+static int first_fitting(const struct uc_call *call, bool deterministic,
                          size_t workspace_bytes)
 {
     int count = uc_legacy_algorithm_count(call->operation);
     size_t bytes;
 
+    for (int i = 0; i < count; i++)
+        if (is_deterministic(call->operation, i) == deterministic &&
+            real_workspace(call, i, &bytes) && bytes <= workspace_bytes)
+            return i;
+    return -1;
+}
+
+int uc_session_algorithm(const struct uc_call *call,
+                         const struct uc_admission *admission, int algorithm,
+                         size_t workspace_bytes)
+{
+    size_t bytes;
+    int other;
+
     if (admission->entry == NULL ||
         (real_workspace(call, algorithm, &bytes) && bytes <= workspace_bytes))
         return algorithm;
-    for (int i = 0; i < count; i++)
-        if (real_workspace(call, i, &bytes) && bytes <= workspace_bytes)
-            return i;
-    return algorithm;
+    other = first_fitting(call, true, workspace_bytes);
+    if (other < 0)
+        other = first_fitting(call, false, workspace_bytes);
+    return other < 0 ? algorithm : other;
 }
 
 bool uc_session_finish(const struct uc_call *call,

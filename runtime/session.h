@@ -78,7 +78,7 @@ bool uc_session_admit(const struct uc_call *call, const void *alpha,
 /**
  * The algorithm to pass a call through with: the program's own, unless our
  * answers led it to bring too little workspace for that one; then the first
- * that does with what there is.
+ * that does with what there is, a deterministic one if there is.
  */
 int uc_session_algorithm(const struct uc_call *call,
                          const struct uc_admission *admission, int algorithm,
