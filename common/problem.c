@@ -265,7 +265,6 @@ enum uc_status uc_problem_tensor_bytes(const struct uc_problem *problem,
 bool uc_problem_splits_at(const struct uc_problem *problem, int64_t micro_batch)
 {
     static const enum uc_tensor sliced[] = { UC_X, UC_Y };
-    const int64_t alignment = 16;
 
     for (int i = 0; i < 2; i++) {
         int64_t strides[UC_MAX_DIMS], elements, bytes;
@@ -274,7 +273,7 @@ bool uc_problem_splits_at(const struct uc_problem *problem, int64_t micro_batch)
         uc_problem_strides(problem, sliced[i], strides);
         if (__builtin_mul_overflow(strides[0], micro_batch, &elements) ||
             __builtin_mul_overflow(elements, size, &bytes) ||
-            bytes % alignment != 0)
+            bytes % UC_ALIGNMENT != 0)
             return false;
     }
     return true;

@@ -133,9 +133,12 @@ enum uc_status uc_problem_tensor_bytes(const struct uc_problem *problem,
                                        enum uc_tensor tensor, int64_t batch,
                                        int64_t *bytes, struct uc_error *err);
 
+/** Bytes at whose multiples tensors start, as kernels are measured. */
+enum { UC_ALIGNMENT = 16 };
+
 /**
  * Whether a batch may be cut into pieces of this size: each piece's slice of
- * x and y must start at the 16-byte alignment that kernels are measured with.
+ * x and y must start at UC_ALIGNMENT.
  */
 bool uc_problem_splits_at(const struct uc_problem *problem,
                           int64_t micro_batch);

@@ -8,8 +8,6 @@
 #include "runtime/caller.h"
 #include "runtime/execute.h"
 
-enum { ALIGNMENT = 16 };
-
 /** What operations are found for: no scalars are told then. */
 static const struct uc_scaling usual = { 1, 0 };
 
@@ -186,9 +184,7 @@ static ucudnn_status admit(const ucudnn_operation *operation,
     if ((int64_t)workspace_bytes < ready->workspace_bytes ||
         (workspace == NULL && ready->workspace_bytes > 0))
         return UCUDNN_WORKSPACE;
-    if (((uintptr_t)tensors->x | (uintptr_t)tensors->w | (uintptr_t)tensors->y |
-         (uintptr_t)workspace) %
-        ALIGNMENT)
+    if (!uc_is_aligned(tensors, workspace))
         return UCUDNN_ALIGNMENT;
     if (!uc_ready_is_warm(ready, device) &&
         uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))

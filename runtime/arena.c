@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { MAX_DEVICES = 64, SEGMENT_ALIGNMENT = 256 };
+enum { SEGMENT_ALIGNMENT = 256 };
 
 struct uc_segment {
     pthread_mutex_t lock;
@@ -27,14 +27,14 @@ struct arena {
 };
 
 /** Grows at the front, under the lock; readers follow it without. */
-static _Atomic(struct arena *) arenas[MAX_DEVICES];
+static _Atomic(struct arena *) arenas[UC_DEVICES];
 static pthread_mutex_t arena_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct arena *find(const struct uc_plan *plan, CUdevice device)
 {
     struct arena *arena;
 
-    if (device < 0 || device >= MAX_DEVICES)
+    if (device < 0 || device >= UC_DEVICES)
         return NULL;
     arena = atomic_load_explicit(&arenas[device], memory_order_acquire);
     while (arena != NULL && arena->plan != plan)
@@ -129,7 +129,7 @@ bool uc_arena_reserve(const struct uc_cuda *cuda, const struct uc_table *table,
 
     if (entry->plan->mode != UC_PLAN_WD)
         return true;
-    if (device < 0 || device >= MAX_DEVICES)
+    if (device < 0 || device >= UC_DEVICES)
         return false;
     arena = find(entry->plan, device);
     if (arena != NULL)

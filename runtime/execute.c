@@ -62,6 +62,13 @@ cudnnStatus_t uc_execute_fused(const struct uc_ready *ready,
     return CUDNN_STATUS_SUCCESS;
 }
 
+bool uc_is_aligned(const struct uc_tensors *tensors, const void *workspace)
+{
+    return (((uintptr_t)tensors->x | (uintptr_t)tensors->w |
+             (uintptr_t)tensors->y | (uintptr_t)workspace) %
+            UC_ALIGNMENT) == 0;
+}
+
 bool uc_is_capturing(const struct uc_cuda *cuda, const struct uc_cudnn *cudnn,
                      cudnnHandle_t handle, CUstream *stream)
 {

@@ -99,7 +99,7 @@ static cudnnBackendDescriptor_t tensor(struct uc_builder *b,
 {
     const struct uc_geometry_tensor *t = &geometry->tensors[which];
     const int64_t uid = UC_GRAPH_X + (int64_t)which;
-    const int64_t alignment = UC_GRAPH_ALIGNMENT;
+    const int64_t alignment = UC_ALIGNMENT;
     cudnnBackendDescriptor_t d = uc_build(b, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
 
     uc_build_set(b, d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid);

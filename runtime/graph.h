@@ -18,9 +18,6 @@
 #include "common/kernel.h"
 #include "runtime/library.h"
 
-/** Graphs are made for tensors whose addresses are multiples of this. */
-enum { UC_GRAPH_ALIGNMENT = 16 };
-
 /** Unique ids of the tensors in a graph. */
 enum { UC_GRAPH_X = 1, UC_GRAPH_W, UC_GRAPH_Y };
 

@@ -21,6 +21,9 @@
 #include <cudnn.h>
 #include <stdbool.h>
 
+/** What is kept by device is kept for ordinals below this. */
+enum { UC_DEVICES = 64 };
+
 #define UC_CUDA_FUNCTIONS(X)  \
     X(Init)                   \
     X(DriverGetVersion)       \

@@ -27,7 +27,7 @@ enum uc_status uc_matcher_init(struct uc_matcher *matcher,
 
 void uc_matcher_free(struct uc_matcher *matcher)
 {
-    for (int i = 0; i < UC_MATCH_DEVICES; i++)
+    for (int i = 0; i < UC_DEVICES; i++)
         free(atomic_load(&matcher->differences[i]));
     pthread_mutex_destroy(&matcher->lock);
 }
@@ -96,7 +96,7 @@ static const char *const *differences_here(struct uc_matcher *m,
     CUdevice device;
 
     if (m->cuda->CtxGetDevice(&device) != CUDA_SUCCESS || device < 0 ||
-        device >= UC_MATCH_DEVICES)
+        device >= UC_DEVICES)
         return NULL;
     *current = device;
     list = atomic_load_explicit(&m->differences[device], memory_order_acquire);

@@ -19,8 +19,6 @@
 
 #include <pthread.h>
 
-enum { UC_MATCH_DEVICES = 64 };
-
 struct uc_matcher {
     const struct uc_cuda *cuda;
     const struct uc_cudnn *cudnn;
@@ -31,7 +29,7 @@ struct uc_matcher {
     pthread_mutex_t lock;
     /** By device, for each plan the field that differs or NULL, which means
         that it may be used; NULL: not judged yet. */
-    _Atomic(const char **) differences[UC_MATCH_DEVICES];
+    _Atomic(const char **) differences[UC_DEVICES];
 };
 
 /** UC_EINTERNAL: no lock to be had. */

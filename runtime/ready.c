@@ -219,14 +219,14 @@ struct uc_ready *uc_ready_make(struct uc_entry *entry,
 
 bool uc_ready_is_warm(const struct uc_ready *ready, int device)
 {
-    return device >= 0 && device < 64 &&
+    return device >= 0 && device < UC_DEVICES &&
            (atomic_load_explicit(&ready->warm, memory_order_relaxed) >> device &
             1) != 0;
 }
 
 void uc_ready_set_warm(struct uc_ready *ready, int device)
 {
-    if (device >= 0 && device < 64 && !uc_ready_is_warm(ready, device))
+    if (device >= 0 && device < UC_DEVICES && !uc_ready_is_warm(ready, device))
         atomic_fetch_or_explicit(&ready->warm, (uint64_t)1 << device,
                                  memory_order_relaxed);
 }

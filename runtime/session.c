@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 16 };
-
 /** What queries are answered for: they are not told the scalars. */
 static const struct uc_scaling usual = { 1, 0 };
 
@@ -252,9 +250,7 @@ bool uc_session_admit(const struct uc_call *call, const void *alpha,
     if (a.entry == NULL)
         return false;
     a.ready = l.ready;
-    if (((uintptr_t)tensors->x | (uintptr_t)tensors->w | (uintptr_t)tensors->y |
-         (uintptr_t)workspace) %
-        ALIGNMENT)
+    if (!uc_is_aligned(tensors, workspace))
         return miss(&l, UC_MISS_ALIGNMENT, 0, NULL) != NULL;
     if (!uc_ready_is_warm(a.ready, l.device) &&
         is_capturing(call->handle, &stream))
