@@ -33,3 +33,13 @@ const char *uc_environment_difference(const struct uc_environment *a,
         return "driver version";
     return NULL;
 }
+
+const char *uc_followed_difference(const struct uc_environment *a,
+                                   const struct uc_environment *b)
+{
+    const char *device = uc_device_difference(&a->device, &b->device);
+
+    if (device != NULL)
+        return device;
+    return a->versions.cudnn != b->versions.cudnn ? "cudnn version" : NULL;
+}

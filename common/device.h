@@ -36,6 +36,10 @@ struct uc_environment {
  */
 const char *uc_environment_difference(const struct uc_environment *a,
                                       const struct uc_environment *b);
+/** The same for what libucudnn heeds by itself before it follows a plan: the
+    device and the version of cuDNN. */
+const char *uc_followed_difference(const struct uc_environment *a,
+                                   const struct uc_environment *b);
 /** The same for the device alone. */
 const char *uc_device_difference(const struct uc_device *a,
                                  const struct uc_device *b);

@@ -1,15 +1,12 @@
 #include "config.h"
 
-#include "db/plan.h"
 #include "planner/commands.h"
 #include "planner/launch.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct args {
     bool keep_graph_api, stats;
@@ -33,46 +30,16 @@ static const struct opt_spec opts[] = {
     { .type = OPT_END },
 };
 
-static enum uc_status check_match(const char *match, struct uc_error *err)
-{
-    if (match == NULL || strcmp(match, "exact") == 0 ||
-        strcmp(match, "device") == 0 || strcmp(match, "any") == 0)
-        return UC_OK;
-    return uc_fail(err, UC_EINPUT,
-                   "--match: \"%.64s\" is not exact, device "
-                   "or any",
-                   match);
-}
-
-/** The plan's absolute path, once it is known to be one. */
-static enum uc_status check_plan(const char *name, char path[PATH_MAX],
-                                 struct uc_error *err)
-{
-    struct uc_plan *plans = NULL;
-    enum uc_file_kind kind;
-    size_t count = 0;
-    enum uc_status status = uc_file_identify(name, &kind, err);
-
-    if (status == UC_OK && kind != UC_FILE_PLAN)
-        return uc_fail(err, UC_EFILE, "%.256s: is a profile, not a plan", name);
-    if (status == UC_OK)
-        status = uc_plans_read(name, &plans, &count, err);
-    uc_plans_free(plans, count);
-    if (status == UC_OK && realpath(name, path) == NULL)
-        status = uc_fail(err, UC_EFILE, "%.256s: %s", name, strerror(errno));
-    return status;
-}
-
 static enum uc_status run(const void *options, char **operands, size_t count,
                           struct uc_error *err)
 {
     const struct args *args = options;
     char path[PATH_MAX];
     const char *note = NULL;
-    enum uc_status status = check_match(args->match, err);
+    enum uc_status status = launch_check_match(args->match, err);
 
     if (status == UC_OK)
-        status = check_plan(operands[0], path, err);
+        status = launch_check_plan(operands[0], path, err);
     if (status == UC_OK)
         status = launch_prepare("UCUDNN_PLAN", path, args->keep_graph_api,
                                 &note, err);

@@ -49,17 +49,6 @@ struct job {
     char first[768]; /**< the first fault */
 };
 
-/** What the runtime heeds by itself: a plan's GPU and version of cuDNN. */
-static const char *difference(const struct uc_environment *a,
-                              const struct uc_environment *b)
-{
-    const char *device = uc_device_difference(&a->device, &b->device);
-
-    if (device != NULL)
-        return device;
-    return a->versions.cudnn != b->versions.cudnn ? "cudnn version" : NULL;
-}
-
 static void note_first(struct job *job, const struct uc_verification *v)
 {
     char text[UC_VERIFY_TEXT];
@@ -131,7 +120,7 @@ static enum uc_status verify_all(struct job *job,
 
     for (size_t i = 0; i < job->count && status == UC_OK; i++) {
         struct uc_verification *v = &job->list[i];
-        const char *field = difference(&v->plan->environment, here);
+        const char *field = uc_followed_difference(&v->plan->environment, here);
 
         if (field != NULL)
             snprintf(v->skipped, sizeof v->skipped,

@@ -9,6 +9,7 @@
 const struct cmd *const commands[] = {
     &cmd_bench,
     &cmd_compare,
+    &cmd_doctor,
     &cmd_dump,
     &cmd_help,
     &cmd_import,

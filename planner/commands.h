@@ -13,6 +13,7 @@
 
 extern const struct cmd cmd_bench;
 extern const struct cmd cmd_compare;
+extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_dump;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_import;

@@ -2,6 +2,8 @@
 
 #include "planner/launch.h"
 
+#include "common/clock.h"
+#include "db/plan.h"
 #include "planner/data.h"
 
 #include <errno.h>
@@ -19,9 +21,11 @@
 
 #define LIBRARY "libucudnn.so.0"
 
+enum { MOST_WAIT_S = 1 << 20 };
+
 /* The environment --------------------------------------------------------*/
 
-static enum uc_status find_library(char path[PATH_MAX], struct uc_error *err)
+enum uc_status launch_find_library(char *path, struct uc_error *err)
 {
     static const char *const beside[] = { ".libs", "../lib", "../lib64" };
     char program[PATH_MAX], near[PATH_MAX + 64];
@@ -51,7 +55,7 @@ static enum uc_status set_preload(struct uc_error *err)
 {
     const char *others = getenv("LD_PRELOAD");
     char library[PATH_MAX], *value;
-    enum uc_status status = find_library(library, err);
+    enum uc_status status = launch_find_library(library, err);
     size_t size;
 
     if (status != UC_OK)
@@ -79,18 +83,51 @@ enum uc_status launch_prepare(const char *setting, const char *value,
 {
 #define TORCH "TORCH_CUDNN_V8_API_DISABLED"
     enum uc_status status = set_preload(err);
-    bool records = strcmp(setting, "UCUDNN_RECORD") == 0;
+    static const char *const about[] = { "UCUDNN_PLAN", "UCUDNN_RECORD" };
 
     *note = NULL;
     /* One thing at a time, whatever an outer command is about. */
-    unsetenv(records ? "UCUDNN_PLAN" : "UCUDNN_RECORD");
-    if (status == UC_OK)
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
+        if (setting == NULL || strcmp(setting, about[i]) != 0)
+            unsetenv(about[i]);
+    if (status == UC_OK && setting != NULL)
         status = set_variable(setting, value, err);
     if (status != UC_OK || keep_graph_api || getenv(TORCH) != NULL)
         return status;
     *note = "setting " TORCH "=1, for PyTorch (--keep-graph-api does not)";
     return set_variable(TORCH, "1", err);
 #undef TORCH
+}
+
+/* What the command is run with -------------------------------------------*/
+
+enum uc_status launch_check_match(const char *match, struct uc_error *err)
+{
+    if (match == NULL || strcmp(match, "exact") == 0 ||
+        strcmp(match, "device") == 0 || strcmp(match, "any") == 0)
+        return UC_OK;
+    return uc_fail(err, UC_EINPUT,
+                   "--match: \"%.64s\" is not exact, device "
+                   "or any",
+                   match);
+}
+
+enum uc_status launch_check_plan(const char *name, char *path,
+                                 struct uc_error *err)
+{
+    struct uc_plan *plans = NULL;
+    enum uc_file_kind kind;
+    size_t count = 0;
+    enum uc_status status = uc_file_identify(name, &kind, err);
+
+    if (status == UC_OK && kind != UC_FILE_PLAN)
+        return uc_fail(err, UC_EFILE, "%.256s: is a profile, not a plan", name);
+    if (status == UC_OK)
+        status = uc_plans_read(name, &plans, &count, err);
+    uc_plans_free(plans, count);
+    if (status == UC_OK && realpath(name, path) == NULL)
+        status = uc_fail(err, UC_EFILE, "%.256s: %s", name, strerror(errno));
+    return status;
 }
 
 /* The command ------------------------------------------------------------*/
@@ -148,6 +185,7 @@ static void awaited_signals(sigset_t *set)
 struct inherited {
     sigset_t mask;
     struct sigaction child; /**< of SIGCHLD: its end can be ignored */
+    bool to_stderr;         /**< not inherited: its output goes there */
 };
 
 /**
@@ -166,6 +204,8 @@ static void run_child(char **list, const struct inherited *inherited,
         _exit(LAUNCH_CANNOT_RUN);
     sigaction(SIGCHLD, &inherited->child, NULL);
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+    if (inherited->to_stderr)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(list[0], list);
     cause = errno;
     do
@@ -209,10 +249,44 @@ static bool to_hand_on(const siginfo_t *info)
     }
 }
 
+/** Wait for one of the signals, but at most for so long; < 0: for ever. */
+static int await_signal(const sigset_t *awaited, siginfo_t *info, double left_s)
+{
+    struct timespec left;
+
+    if (left_s < 0)
+        return sigwaitinfo(awaited, info);
+    if (left_s > MOST_WAIT_S)
+        left_s = MOST_WAIT_S;
+    left.tv_sec = (time_t)left_s;
+    left.tv_nsec = (long)((left_s - (double)left.tv_sec) * 1e9);
+    return sigtimedwait(awaited, info, &left);
+}
+
+/** What is left until then; an alarm whose time has come is told. */
+static double heed_alarm(const struct launch_watch *watch, pid_t child,
+                         double *until_s)
+{
+    double left;
+
+    if (watch == NULL || *until_s < 0)
+        return -1;
+    left = *until_s - uc_clock_s();
+    if (left > 0)
+        return left;
+    left = watch->alarm(watch->context, child);
+    *until_s = left < 0 ? -1 : uc_clock_s() + left;
+    return left;
+}
+
 /** Until the child has ended; stopped while it is. */
-static int wait_child(pid_t child, const sigset_t *awaited)
+static int wait_child(pid_t child, const sigset_t *awaited,
+                      const struct launch_watch *watch)
 {
     const struct timespec now = { 0, 0 };
+    double until_s = watch != NULL && watch->after_s >= 0
+                         ? uc_clock_s() + watch->after_s
+                         : -1;
     int status = 0;
     siginfo_t info;
 
@@ -225,7 +299,9 @@ static int wait_child(pid_t child, const sigset_t *awaited)
         }
         if (ended == child || (ended < 0 && errno != EINTR))
             break;
-        if (sigwaitinfo(awaited, &info) > 0 && to_hand_on(&info))
+        if (await_signal(awaited, &info, heed_alarm(watch, child, &until_s)) >
+                0 &&
+            to_hand_on(&info))
             kill(child, info.si_signo);
     }
     /* Those that came too late for the command are not for this process. */
@@ -274,16 +350,16 @@ static enum uc_status start_child(char **list,
     return cannot_run(list[0], cause, err);
 }
 
-enum uc_status launch_wait(char **words, size_t count, int *status,
-                           struct uc_error *err)
+enum uc_status launch_watch(char **words, size_t count,
+                            const struct launch_watch *watch, int *ended,
+                            struct uc_error *err)
 {
     char **list = terminated(words, count);
     struct sigaction waiting = { .sa_handler = SIG_DFL };
-    struct inherited inherited;
+    struct inherited inherited = { .to_stderr = watch != NULL };
     sigset_t awaited;
     enum uc_status started;
     pid_t child = -1;
-    int ended;
 
     if (list == NULL)
         return uc_no_memory(err);
@@ -296,8 +372,19 @@ enum uc_status launch_wait(char **words, size_t count, int *status,
         sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
         return started;
     }
-    ended = wait_child(child, &awaited);
+    *ended = wait_child(child, &awaited, watch);
     sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
+    return UC_OK;
+}
+
+enum uc_status launch_wait(char **words, size_t count, int *status,
+                           struct uc_error *err)
+{
+    int ended = 0;
+    enum uc_status started = launch_watch(words, count, NULL, &ended, err);
+
+    if (started != UC_OK)
+        return started;
     if (WIFSIGNALED(ended)) {
         die_of(WTERMSIG(ended));
         *status = 128 + WTERMSIG(ended);

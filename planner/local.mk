@@ -103,6 +103,22 @@ else
 libuc_planner_a_SOURCES += planner/verify_none.c
 endif
 
+# What a machine has, and what of a program can be seen.
+libuc_planner_a_SOURCES += \
+	planner/doctor.h \
+	planner/doctor_judge.c \
+	planner/doctor_machine.c \
+	planner/doctor_run.c \
+	planner/probe.h \
+	planner/report_machine.c \
+	planner/report_program.c \
+	runtime/sight.h runtime/sight_look.c
+if HAVE_CUDNN
+libuc_planner_a_SOURCES += planner/probe.c
+else
+libuc_planner_a_SOURCES += planner/probe_none.c
+endif
+
 # Images need cairo.
 if HAVE_CAIRO
 libuc_planner_a_SOURCES += planner/canvas_cairo.c
@@ -133,6 +149,7 @@ bin_PROGRAMS += ucudnn-plan
 ucudnn_plan_SOURCES = \
 	planner/cmd_bench.c \
 	planner/cmd_compare.c \
+	planner/cmd_doctor.c \
 	planner/cmd_dump.c \
 	planner/cmd_help.c \
 	planner/cmd_import.c \

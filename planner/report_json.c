@@ -2,14 +2,35 @@
 
 #include "planner/report_json.h"
 
+#include "common/text.h"
 #include "planner/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Every value is made by a function that returns NULL without memory, and
  * jansson's packing passes NULL on ("o" steals the reference it is given).
  */
+
+json_t *uc_json_text(const char *text)
+{
+    json_t *value;
+    char *copy;
+
+    if (text == NULL || text[0] == '\0')
+        return json_null();
+    value = json_string(text);
+    if (value != NULL)
+        return value;
+    copy = strdup(text);
+    if (copy == NULL)
+        return NULL;
+    uc_text_make_line(copy);
+    value = json_string(copy);
+    free(copy);
+    return value;
+}
 
 /** -1 is null. */
 json_t *uc_json_optional(int64_t ns)

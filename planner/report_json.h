@@ -19,6 +19,9 @@
 /** Prints and drops the value; NULL is no memory. */
 enum uc_status uc_json_print(FILE *out, json_t *value, struct uc_error *err);
 
+/** A text that may be no UTF-8, where "?" stands for what is none; "" and NULL
+ * are null. */
+json_t *uc_json_text(const char *text);
 /** -1 is null. */
 json_t *uc_json_optional(int64_t ns);
 json_t *uc_json_device(const struct uc_device *device);

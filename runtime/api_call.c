@@ -7,6 +7,7 @@
 #include "runtime/api_impl.h"
 #include "runtime/caller.h"
 #include "runtime/execute.h"
+#include "runtime/sight.h"
 
 /** What operations are found for: no scalars are told then. */
 static const struct uc_scaling usual = { 1, 0 };
@@ -230,10 +231,13 @@ UC_API ucudnn_status ucudnn_execute_operation(
     file = operation->file;
     status = execute(operation, handle, alpha, &tensors, beta, workspace,
                      workspace_bytes, &cause);
-    if (status == UCUDNN_OK)
+    if (status == UCUDNN_OK) {
         count(&file->executed);
-    else if (status != UCUDNN_INCOMPLETE)
+        if (uc_sight != NULL)
+            uc_sight_count(&uc_sight->explicit_runs);
+    } else if (status != UCUDNN_INCOMPLETE) {
         count(&file->passed_through);
+    }
     if (cudnn_status != NULL &&
         (status == UCUDNN_REFUSED || status == UCUDNN_INCOMPLETE))
         *cudnn_status = cause;

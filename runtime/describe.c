@@ -54,11 +54,17 @@ CUresult uc_describe_device(const struct uc_cuda *cuda, CUdevice device,
     return CUDA_SUCCESS;
 }
 
+CUresult uc_describe_driver(const struct uc_cuda *cuda,
+                            struct uc_versions *versions)
+{
+    read_driver_version(versions->driver, sizeof versions->driver);
+    return cuda->DriverGetVersion(&versions->cuda);
+}
+
 CUresult uc_describe_versions(const struct uc_cuda *cuda,
                               const struct uc_cudnn *cudnn,
                               struct uc_versions *versions)
 {
     versions->cudnn = (int)cudnn->GetVersion();
-    read_driver_version(versions->driver, sizeof versions->driver);
-    return cuda->DriverGetVersion(&versions->cuda);
+    return uc_describe_driver(cuda, versions);
 }

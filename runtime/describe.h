@@ -15,7 +15,11 @@
 CUresult uc_describe_device(const struct uc_cuda *cuda, CUdevice device,
                             struct uc_device *description);
 
-/** The driver's own version is "" where the system does not tell it. */
+/** All but cuDNN's. The driver's own is "" where the system does not tell it.
+ */
+CUresult uc_describe_driver(const struct uc_cuda *cuda,
+                            struct uc_versions *versions);
+
 CUresult uc_describe_versions(const struct uc_cuda *cuda,
                               const struct uc_cudnn *cudnn,
                               struct uc_versions *versions);

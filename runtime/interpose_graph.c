@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "runtime/session.h"
+#include "runtime/sight.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -39,6 +40,8 @@ EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
     execute_function *execute = atomic_load(&graph_execute);
     struct uc_session *session = execute == NULL ? uc_session_get() : NULL;
 
+    if (uc_sight != NULL)
+        uc_sight_count(&uc_sight->graphs);
     if (session != NULL) {
         uc_stats_graph();
         return session->cudnn.BackendExecute(handle, executionPlan,

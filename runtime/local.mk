@@ -36,6 +36,8 @@ libucudnn_la_SOURCES = \
 	runtime/record_text.c runtime/record_text.h \
 	runtime/session.c runtime/session.h \
 	runtime/settings.c runtime/settings.h \
+	runtime/sight.c runtime/sight.h \
+	runtime/sight_look.c \
 	runtime/stats.c runtime/stats.h \
 	runtime/table.c runtime/table.h \
 	runtime/ucudnn.h

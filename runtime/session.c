@@ -6,6 +6,7 @@
 #include "runtime/execute.h"
 #include "runtime/match.h"
 #include "runtime/record.h"
+#include "runtime/sight.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -65,7 +66,8 @@ static bool open_session(void)
     process = getpid();
     open_plan(settings);
     recording = settings->record != NULL && uc_record_open(settings->record);
-    session.observed = recording || (session.table == NULL && uc_stats_on());
+    session.observed = recording || uc_sight != NULL ||
+                       (session.table == NULL && uc_stats_on());
     uc_stats_open();
     if (settings->stats != NULL || recording)
         atexit(finish);
@@ -89,6 +91,8 @@ void uc_session_observe(const struct uc_call *call, cudnnStatus_t status)
 {
     if (recording && status == CUDNN_STATUS_SUCCESS)
         uc_record_call(&session.cudnn, call->operation, &call->descriptors);
+    if (uc_sight != NULL)
+        uc_sight_count(&uc_sight->convolutions);
     if (session.table == NULL && uc_stats_on())
         uc_stats_missed(NULL, NULL, 0, UC_MISS_NO_PLAN, 0, NULL);
 }
@@ -348,6 +352,8 @@ bool uc_session_finish(const struct uc_call *call,
     if (status == CUDNN_STATUS_SUCCESS) {
         uc_ready_set_warm(admission->ready, admission->device);
         atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);
+        if (uc_sight != NULL)
+            uc_sight_count(&uc_sight->planned);
         return true;
     }
     if (!atomic_exchange_explicit(&entry->told, true, memory_order_relaxed))

@@ -5,7 +5,7 @@
  *
  * Nothing happens before the program first calls one of the interposed
  * functions: a program without cuDNN pays for a constructor that reads
- * nothing.
+ * one variable (sight.h).
  *
  * Owner:   the session lives until the process ends; nothing is freed and
  *          no CUDA function is called at exit.
@@ -42,7 +42,8 @@ struct uc_call {
 
 /**
  * A call that was answered with this status, as planned or not: recorded,
- * and counted when there is no plan. For sessions that are observed.
+ * counted when there is no plan, and shown to a doctor. For sessions that are
+ * observed.
  */
 void uc_session_observe(const struct uc_call *call, cudnnStatus_t status);
 

@@ -5,6 +5,7 @@
 #include "common/bytes.h"
 #include "common/write.h"
 #include "runtime/settings.h"
+#include "runtime/sight.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,8 @@ struct slot {
     const char *nearest; /**< UC_MISS_NOT_PLANNED: the field that differs */
     _Atomic int64_t calls;
     _Atomic int64_t most; /**< largest detail */
+    /** The doctor's counter of its reason; NULL: not asked for yet. */
+    _Atomic int64_t *_Atomic seen;
 };
 
 static struct slot slots[SLOTS];
@@ -48,7 +51,8 @@ bool uc_stats_on(void)
 {
     const struct uc_settings *settings = uc_settings_get();
 
-    return settings->stats != NULL || settings->log >= UC_LOG_INFO;
+    return settings->stats != NULL || settings->log >= UC_LOG_INFO ||
+           uc_sight != NULL;
 }
 
 void uc_stats_open(void)
@@ -81,8 +85,9 @@ static void describe(const struct slot *slot, char text[REASON_TEXT])
 {
     const char *why = slot->key.why;
     char bytes[UC_BYTES_TEXT];
+    int64_t most = atomic_load(&slot->most);
 
-    uc_bytes_print(atomic_load(&slot->most), bytes);
+    uc_bytes_print(most, bytes);
     switch ((enum uc_miss)slot->key.miss) {
     case UC_MISS_NO_PLAN:
         snprintf(text, REASON_TEXT, "there is no plan to follow");
@@ -104,8 +109,9 @@ static void describe(const struct slot *slot, char text[REASON_TEXT])
                  why != NULL ? why : "kind");
         break;
     case UC_MISS_WORKSPACE:
-        snprintf(text, REASON_TEXT, "workspace too small by up to %s%s%s",
-                 bytes, why != NULL ? ": " : "", why != NULL ? why : "");
+        snprintf(text, REASON_TEXT, "workspace too small%s%s%s%s",
+                 most > 0 ? " by up to " : "", most > 0 ? bytes : "",
+                 why != NULL ? ": " : "", why != NULL ? why : "");
         break;
     case UC_MISS_ALIGNMENT:
         snprintf(text, REASON_TEXT, "tensors are not aligned to 16 bytes");
@@ -202,6 +208,22 @@ static struct slot *find_slot(const struct uc_table *table,
     return NULL;
 }
 
+/** Tell the doctor; of a slot whose `most` is not set when it is new. */
+static void see(struct slot *slot)
+{
+    _Atomic int64_t *seen = atomic_load(&slot->seen);
+    char reason[REASON_TEXT];
+
+    if (seen == NULL) {
+        describe(slot, reason);
+        seen = uc_sight_reason(reason);
+        if (seen == NULL)
+            seen = &uc_sight->other_misses;
+        atomic_store(&slot->seen, seen);
+    }
+    uc_sight_count(seen);
+}
+
 void uc_stats_missed(const struct uc_table *table,
                      const struct uc_problem *problem, int64_t batch,
                      enum uc_miss miss, int64_t detail, const char *why)
@@ -222,8 +244,12 @@ void uc_stats_missed(const struct uc_table *table,
     slot = find_slot(table, &key, &fresh);
     if (slot == NULL) {
         atomic_fetch_add_explicit(&other_calls, 1, memory_order_relaxed);
+        if (uc_sight != NULL)
+            uc_sight_count(&uc_sight->other_misses);
         return;
     }
+    if (uc_sight != NULL)
+        see(slot);
     atomic_fetch_add_explicit(&slot->calls, 1, memory_order_relaxed);
     most = atomic_load_explicit(&slot->most, memory_order_relaxed);
     while (detail > most &&

@@ -30,7 +30,7 @@ enum uc_miss {
     UC_MISSES
 };
 
-/** Whether counting is on (UCUDNN_STATS, or a log level of info). */
+/** Whether counting is on (UCUDNN_STATS, a log level of info, or a doctor). */
 bool uc_stats_on(void);
 
 /** Remember where the summary goes, whatever the current folder becomes. */

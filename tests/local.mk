@@ -109,6 +109,11 @@ cli_tests += tests/cli_dump.sh
 unit_tests += tests/compact_rows tests/merge_profiles
 cli_tests += tests/cli_merge.sh
 
+# what a machine has and what of a program is seen
+cli_tests += \
+	tests/cli_doctor.sh \
+	tests/cli_doctor_command.sh
+
 # plans and profiles compared
 unit_tests += \
 	tests/compare_sides \
@@ -227,6 +232,8 @@ tests_stats_summary_SOURCES = tests/stats_summary.c $(stats_test_sources)
 stats_test_sources = \
 	runtime/ready.c runtime/ready.h \
 	runtime/settings.c runtime/settings.h \
+	runtime/sight.c runtime/sight.h \
+	runtime/sight_look.c \
 	runtime/stats.c runtime/stats.h \
 	runtime/table.c runtime/table.h
 tests_stats_summary_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)

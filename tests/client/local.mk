@@ -75,6 +75,14 @@ tests_client_by_dlsym_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -DCLIENT_DLSYM
 tests_client_by_dlsym_LDFLAGS = $(client_ldflags)
 tests_client_by_dlsym_LDADD = $(double_cuda) -lm
 
+# cuDNN inside the program, as a static library would be.
+check_PROGRAMS += tests/client/hidden
+tests_client_hidden_SOURCES = tests/client/steps.c \
+	$(tests_double_libcudnn_so_9_SOURCES)
+tests_client_hidden_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_client_hidden_LDFLAGS = $(client_ldflags)
+tests_client_hidden_LDADD = $(double_cuda) -lm
+
 tests_client_startup_SOURCES = tests/client/startup.c
 tests_client_startup_LDADD =
 tests_client_host_SOURCES = tests/client/host.c
