@@ -71,6 +71,7 @@ cli_tests += \
 # documents
 cli_tests += \
 	tests/api_names.sh \
+	tests/ci_recipe.sh \
 	tests/install_example.sh \
 	tests/man_examples.sh \
 	tests/man_lint.sh \
