@@ -5,6 +5,7 @@
 #include "planner/launch.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,11 @@ static enum uc_status look(const struct args *args, struct uc_error *err)
 {
     struct uc_doctor_machine machine = { .device = 0 };
     int device = args->device < 0 ? 0 : (int)args->device;
-    enum uc_status status =
-        uc_doctor_machine(&machine, device, args->profile, args->plan, err);
+    enum uc_status status;
 
+    signal(SIGXFSZ, SIG_IGN);
+    status =
+        uc_doctor_machine(&machine, device, args->profile, args->plan, err);
     if (status == UC_OK)
         status = args->json ? uc_report_machine_json(stdout, &machine, err)
                             : uc_report_machine(stdout, &machine, err);
@@ -121,6 +124,7 @@ static enum uc_status watch(const struct args *args, char **words, size_t count,
 
     if (status == UC_OK)
         status = uc_doctor_run(&program, words, count, err);
+    signal(SIGXFSZ, SIG_IGN); /* now it is the report's */
     if (status == UC_OK)
         status =
             args->json

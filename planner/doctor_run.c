@@ -127,6 +127,22 @@ static double stop(void *context, pid_t child)
                                                                 : -1;
 }
 
+/** A copy, whose texts end whatever the command's processes wrote there. */
+static struct uc_sight *copy_sight(const struct uc_sight *sight)
+{
+    struct uc_sight *copy = malloc(sizeof *copy);
+
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, sight, sizeof *copy);
+    copy->cudnn_path[sizeof copy->cudnn_path - 1] = '\0';
+    for (int i = 0; i < UC_SIGHT_PROCESSES; i++)
+        copy->processes[i].name[UC_SIGHT_NAME - 1] = '\0';
+    for (int i = 0; i < UC_SIGHT_REASONS; i++)
+        copy->reasons[i].text[UC_SIGHT_TEXT - 1] = '\0';
+    return copy;
+}
+
 enum uc_status uc_doctor_run(struct uc_doctor_program *program, char **words,
                              size_t count, struct uc_error *err)
 {
@@ -141,10 +157,8 @@ enum uc_status uc_doctor_run(struct uc_doctor_program *program, char **words,
     if (program->stopped) /* a shell's background ignores SIGINT */
         signal_others(&w, 0, SIGTERM);
     if (status == UC_OK) {
-        program->sight = malloc(sizeof *program->sight);
-        if (program->sight != NULL)
-            memcpy(program->sight, w.sight, sizeof *program->sight);
-        else
+        program->sight = copy_sight(w.sight);
+        if (program->sight == NULL)
             status = uc_no_memory(err);
     }
     close_watched(&w);

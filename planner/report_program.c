@@ -154,10 +154,10 @@ static json_t *misses_json(const struct uc_sight *s)
     json_t *list = json_array();
 
     for (size_t i = 0; i < count && list != NULL; i++)
-        if (json_array_append_new(list,
-                                  json_pack("{s:I, s:s}", "calls",
-                                            (json_int_t)misses[i].calls,
-                                            "reason", misses[i].reason)) != 0) {
+        if (json_array_append_new(
+                list,
+                json_pack("{s:I, s:o}", "calls", (json_int_t)misses[i].calls,
+                          "reason", uc_json_text(misses[i].reason))) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -196,7 +196,7 @@ enum uc_status uc_report_program_json(FILE *out,
     uc_doctor_say(program, said);
     value = json_pack(
         "{s:o, s:o, s:o, s:b, s:i, s:i, s:o, s:b, s:I, s:I, s:I, s:o, s:s, "
-        "s:s, s:s}",
+        "s:o, s:s}",
         "command", texts(words, count), "exit_status",
         killed ? json_null() : json_integer(WEXITSTATUS(program->ended)),
         "signal", killed ? json_integer(WTERMSIG(program->ended)) : json_null(),
@@ -206,7 +206,7 @@ enum uc_status uc_report_program_json(FILE *out,
         "legacy_convolutions", (json_int_t)s->convolutions, "graph_executions",
         (json_int_t)s->graphs, "explicit_executions",
         (json_int_t)s->explicit_runs, "plan", plan_json(program), "verdict",
-        uc_seen_name(uc_doctor_judge(program)), "found", said, "advice",
-        uc_doctor_advice(program));
+        uc_seen_name(uc_doctor_judge(program)), "found", uc_json_text(said),
+        "advice", uc_doctor_advice(program));
     return uc_json_print(out, value, err);
 }

@@ -10,6 +10,7 @@
  *   UCUDNN_STATS=1|FILE    summary at exit, on stderr or into a file
  *   UCUDNN_RECORD=FILE     write the program's convolutions as a network
  *   UCUDNN_DISABLE=1       do nothing at all
+ *   UCUDNN_DOCTOR=FILE     counters that are shared (sight.h reads it)
  *
  * Owner:   strings are copies and live as long as the process.
  * Errors:  a value that means nothing is told once and ignored.

@@ -53,6 +53,17 @@ out_has "by dlsym (JAX, ONNX Runtime)"
 expect 4 "cuDNN inside the program" doctor -- "$clients/hidden" steps=1
 said_is "ucudnn-plan doctor: $clients/hidden: cuDNN was never loaded, though CUDA was"
 out_has "links cuDNN statically"
+expect 0 "a program that executes plans itself" \
+    doctor --json -- "$abs_top_builddir/tests/api_linked"
+ok "is seen to" grep -q '"explicit_executions": [1-9]' out
+: >part.c
+if ${TEST_CC:-cc} -shared -fPIC -o libcudnn_graph.so.9 part.c 2>cc.log; then
+    expect 4 "a part of cuDNN alone" env LD_PRELOAD="$PWD/libcudnn_graph.so.9" \
+        ucudnn-plan doctor -- /usr/bin/env true
+    row cuDNN "parts of it, without libcudnn.so, linked"
+else
+    skip "a part of cuDNN alone" "no compiler here"
+fi
 expect 4 "a program without cuDNN" doctor -- /usr/bin/env true
 out_has "cuDNN was never loaded."
 expect 0 "a thousand calls" doctor -- "$steps" steps=156
@@ -178,6 +189,20 @@ TMPDIR=$scratch/tmp
 export TMPDIR
 expect 0 "nothing" doctor -- "$steps" steps=1
 ok "is left" [ -z "$(ls tmp)" ]
+
+# A program that writes what it likes into the counters.
+cat >scribble.sh <<'END'
+head -c 400000 /dev/zero | tr '\0' "$1" |
+    dd of="$UCUDNN_DOCTOR" bs=4096 seek="$2" count=10 conv=notrunc 2>/dev/null
+END
+for byte in '\377' '\1' '\2' A; do
+    for block in 0 1 3 4; do
+        doctor -- sh scribble.sh "$byte" $block >out 2>err
+        ok "scribbles of $byte at $block are survived" [ $? -eq 0 -o $? -eq 4 ]
+        doctor --json --plan net.plan -- sh scribble.sh "$byte" $block >out 2>err
+        ok "as JSON" sh -c 'tail -n 1 out | grep -qx "}"'
+    done
+done
 
 # What cannot be.
 expect 6 "no folder for the counters" \
