@@ -126,7 +126,7 @@ static void ask(const struct uc_problem *problem, struct uc_plan_piece *piece)
 {
     const struct uc_scaling scaling = { 1, piece->accumulate ? 1 : 0 };
     struct uc_runner *runner = NULL;
-    size_t bytes;
+    size_t bytes = 0;
 
     if (uc_runner_create(&cudnn, handle, problem, piece->size, &piece->kernel,
                          &scaling, &runner) ||
