@@ -105,9 +105,9 @@ struct timed_call {
     const struct uc_measurement *m;
 };
 
-static enum uc_status issue(struct timed_call *call, int calls,
-                            struct uc_error *err)
+static enum uc_status issue(void *context, int calls, struct uc_error *err)
 {
+    const struct timed_call *call = context;
     const struct uc_measurement *m = call->m;
     struct uc_trial *trial = call->trial;
 
@@ -122,36 +122,14 @@ static enum uc_status issue(struct timed_call *call, int calls,
     return UC_OK;
 }
 
-/** uc_timing's sampler: device time between events, one behind each sample. */
 static enum uc_status sample(void *context, bool lead, int samples, int calls,
                              float *device_ns, float *host_ns,
                              struct uc_error *err)
 {
-    struct timed_call *call = context;
-    struct uc_gpu *gpu = &call->trial->session->gpu;
-    enum uc_status status = issue(call, lead ? 1 : 0, err);
-    CUresult result = gpu->cuda.EventRecord(gpu->marks[0], gpu->stream);
+    const struct timed_call *call = context;
 
-    for (int i = 0; i < samples && status == UC_OK && !result; i++) {
-        double start = uc_clock_s();
-
-        status = issue(call, calls, err);
-        host_ns[i] = (float)((uc_clock_s() - start) * 1e9 / calls);
-        result = gpu->cuda.EventRecord(gpu->marks[i + 1], gpu->stream);
-    }
-    if (status != UC_OK)
-        return status;
-    if (!result)
-        result = gpu->cuda.EventSynchronize(gpu->marks[samples]);
-    for (int i = 0; i < samples && !result; i++) {
-        float milliseconds = 0;
-
-        result = gpu->cuda.EventElapsedTime(&milliseconds, gpu->marks[i],
-                                            gpu->marks[i + 1]);
-        device_ns[i] = milliseconds * 1e6f / (float)calls;
-    }
-    return result == CUDA_SUCCESS ? UC_OK
-                                  : uc_gpu_fail(gpu, "timing", result, err);
+    return uc_gpu_sample(&call->trial->session->gpu, issue, context, lead,
+                         samples, calls, device_ns, host_ns, err);
 }
 
 /* Memory -----------------------------------------------------------------*/
