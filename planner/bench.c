@@ -127,7 +127,7 @@ static int busy_seats(struct run *run, struct pollfd *fds,
 
     for (int i = 0; i < run->seat_count; i++)
         if (run->seats[i].busy) {
-            fds[n] = (struct pollfd){ .fd = run->seats[i].worker.fd,
+            fds[n] = (struct pollfd){ .fd = run->seats[i].worker.child.fd,
                                       .events = POLLIN };
             seats[n++] = &run->seats[i];
         }

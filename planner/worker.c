@@ -6,26 +6,12 @@
 #include "runtime/engines.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The worker's side -------------------------------------------------------*/
-
-static void say(int fd, const struct uc_worker_message *message)
-{
-    while (send(fd, message, sizeof *message, MSG_NOSIGNAL) < 0)
-        if (errno != EINTR)
-            _exit(UC_EINTERNAL); /* the parent is gone */
-}
 
 static void wait_acknowledged(int fd)
 {
@@ -44,7 +30,7 @@ static void say_started(void *context, size_t kernel)
     struct uc_worker_message m = { .event = UC_WORKER_STARTED,
                                    .kernel = kernel };
 
-    say(*(int *)context, &m);
+    uc_child_say(*(int *)context, &m, sizeof m);
 }
 
 static void say_done(void *context, size_t kernel,
@@ -54,16 +40,8 @@ static void say_done(void *context, size_t kernel,
                                    .kernel = kernel,
                                    .u.measurement = *measurement };
 
-    say(*(int *)context, &m);
+    uc_child_say(*(int *)context, &m, sizeof m);
     wait_acknowledged(*(int *)context);
-}
-
-static _Noreturn void give_up(int fd, const struct uc_error *err)
-{
-    struct uc_worker_message m = { .event = UC_WORKER_FAILED, .u.error = *err };
-
-    say(fd, &m);
-    _exit((int)err->status);
 }
 
 /** Searches of the problem in work, by beta case: they begin at the full batch,
@@ -121,10 +99,10 @@ static void search(int fd, const struct uc_measure_session *session,
                              list[i].workspace_bytes }
         };
 
-        say(fd, &found);
+        uc_child_say(fd, &found, sizeof found);
     }
     free(list);
-    say(fd, &m);
+    uc_child_say(fd, &m, sizeof m);
 }
 
 /** Bytes of a work that are sent. */
@@ -134,40 +112,70 @@ static size_t sent_bytes(const struct uc_work *work)
            work->kernel_count * sizeof *work->kernels;
 }
 
-/** The device belongs to this process until it ends; _exit() runs no
-    handlers that CUDA or the parent's libraries may have left. */
-static _Noreturn void work_until_closed(int fd, int device,
-                                        int64_t max_workspace_bytes)
+/** Next work; false when the parent wants no more. */
+static bool hear_work(int fd, struct uc_work *work)
 {
-    static struct uc_measure_session session;
-    static struct uc_work work;
-    struct uc_measure_events events = { say_started, say_done, &fd };
-    struct uc_worker_message m = { .event = UC_WORKER_READY };
-    struct uc_error err = { 0 };
     ssize_t got;
 
-    session.max_workspace_bytes = max_workspace_bytes;
-    if (uc_gpu_open(&session.gpu, device, &err) != UC_OK)
-        give_up(fd, &err);
-    m.device_count = session.gpu.device_count;
-    m.u.environment = session.gpu.environment;
-    say(fd, &m);
-    while ((got = recv(fd, &work, sizeof work, 0)) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < (ssize_t)offsetof(struct uc_work, kernels) ||
-            got != (ssize_t)sent_bytes(&work))
-            _exit(UC_EINTERNAL);
+    do
+        got = recv(fd, work, sizeof *work, 0);
+    while (got < 0 && errno == EINTR);
+    if (got == 0)
+        return false;
+    if (got < (ssize_t)offsetof(struct uc_work, kernels) ||
+        got != (ssize_t)sent_bytes(work))
+        _exit(UC_EINTERNAL);
+    return true;
+}
+
+static enum uc_status work_until_closed(int fd,
+                                        struct uc_measure_session *session,
+                                        struct uc_error *err)
+{
+    static struct uc_work work;
+    struct uc_measure_events events = { say_started, say_done, &fd };
+    struct uc_worker_message idle = { .event = UC_WORKER_IDLE };
+    enum uc_status status = UC_OK;
+
+    while (status == UC_OK && hear_work(fd, &work)) {
         if (work.search) {
-            search(fd, &session, &work);
+            search(fd, session, &work);
             continue;
         }
-        if (uc_measure_work(&session, &work, &events, &err) != UC_OK)
-            give_up(fd, &err);
-        m = (struct uc_worker_message){ .event = UC_WORKER_IDLE };
-        say(fd, &m);
+        status = uc_measure_work(session, &work, &events, err);
+        if (status == UC_OK)
+            uc_child_say(fd, &idle, sizeof idle);
     }
-    _exit(UC_OK);
+    return status;
+}
+
+struct start {
+    int device;
+    int64_t max_workspace_bytes;
+};
+
+/** The device belongs to this process until it ends. */
+static int run_worker(void *context, int fd)
+{
+    static struct uc_measure_session session;
+    const struct start *start = context;
+    struct uc_worker_message m = { .event = UC_WORKER_READY };
+    struct uc_error err = { 0 };
+    enum uc_status status = uc_gpu_open(&session.gpu, start->device, &err);
+
+    session.max_workspace_bytes = start->max_workspace_bytes;
+    if (status == UC_OK) {
+        m.device_count = session.gpu.device_count;
+        m.u.environment = session.gpu.environment;
+        uc_child_say(fd, &m, sizeof m);
+        status = work_until_closed(fd, &session, &err);
+    }
+    if (status != UC_OK) {
+        m = (struct uc_worker_message){ .event = UC_WORKER_FAILED,
+                                        .u.error = err };
+        uc_child_say(fd, &m, sizeof m);
+    }
+    return (int)status;
 }
 
 /* The parent's side -------------------------------------------------------*/
@@ -175,36 +183,8 @@ static _Noreturn void work_until_closed(int fd, int device,
 bool uc_worker_receive(struct uc_worker *worker,
                        struct uc_worker_message *message)
 {
-    ssize_t got;
-
-    do
-        got = recv(worker->fd, message, sizeof *message, 0);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof *message;
-}
-
-static enum uc_status wait_ready(struct uc_worker *worker, double timeout_s,
-                                 struct uc_worker_message *ready,
-                                 struct uc_error *err)
-{
-    struct pollfd p = { .fd = worker->fd, .events = POLLIN };
-    char how[128];
-    int n;
-
-    do
-        n = poll(&p, 1, (int)(timeout_s * 1e3));
-    while (n < 0 && errno == EINTR);
-    if (n > 0 && uc_worker_receive(worker, ready)) {
-        if (ready->event == UC_WORKER_READY)
-            return UC_OK;
-        *err = ready->u.error;
-        uc_worker_stop(worker, how, sizeof how);
-        return err->status;
-    }
-    uc_worker_stop(worker, how, sizeof how);
-    return uc_fail(err, UC_EDEVICE, "GPU %d: %s while starting: %s",
-                   worker->device, n == 0 ? "no answer" : "the worker died",
-                   how);
+    return uc_child_hear(&worker->child, message, sizeof *message, 0) ==
+           UC_CHILD_SAID;
 }
 
 enum uc_status uc_worker_start(struct uc_worker *worker, int device,
@@ -212,32 +192,34 @@ enum uc_status uc_worker_start(struct uc_worker *worker, int device,
                                struct uc_worker_message *ready,
                                struct uc_error *err)
 {
-    int fds[2];
-    pid_t pid;
+    struct start start = { device, max_workspace_bytes };
+    struct uc_child child;
+    enum uc_status status = uc_child_start(&child, run_worker, &start, err);
+    enum uc_child_word word;
+    char how[128];
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
-        return uc_fail(err, UC_EINTERNAL, "socketpair: %s", strerror(errno));
-    signal(SIGCHLD, SIG_DFL); /* inherited as ignored it would reap for us */
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0) {
-        close(fds[0]);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        work_until_closed(fds[1], device, max_workspace_bytes);
+    if (status != UC_OK)
+        return status;
+    word = uc_child_hear(&child, ready, sizeof *ready, timeout_s);
+    if (word == UC_CHILD_SAID && ready->event == UC_WORKER_READY) {
+        *worker = (struct uc_worker){ child, device };
+        return UC_OK;
     }
-    close(fds[1]);
-    if (pid < 0) {
-        close(fds[0]);
-        return uc_fail(err, UC_EINTERNAL, "fork: %s", strerror(errno));
+    uc_child_stop(&child, how, sizeof how);
+    if (word == UC_CHILD_SAID) {
+        *err = ready->u.error;
+        return err->status;
     }
-    *worker = (struct uc_worker){ pid, fds[0], device };
-    return wait_ready(worker, timeout_s, ready, err);
+    return uc_fail(err, UC_EDEVICE, "GPU %d: %s while starting: %s", device,
+                   word == UC_CHILD_SILENT ? "no answer" : "the worker died",
+                   how);
 }
 
 /** A failure means that the worker died; its end of file tells. */
 static void tell(const struct uc_worker *worker, const void *what, size_t size)
 {
-    while (send(worker->fd, what, size, MSG_NOSIGNAL) < 0 && errno == EINTR)
+    while (send(worker->child.fd, what, size, MSG_NOSIGNAL) < 0 &&
+           errno == EINTR)
         ;
 }
 
@@ -253,28 +235,5 @@ void uc_worker_acknowledge(struct uc_worker *worker)
 
 void uc_worker_stop(struct uc_worker *worker, char *how, size_t size)
 {
-    struct timespec pause = { 0, 10 * 1000 * 1000 };
-    int status = 0, tries;
-
-    if (worker->pid == 0)
-        return;
-    /* An idle one ends by itself; later workers hold copies of this end. */
-    shutdown(worker->fd, SHUT_RDWR);
-    close(worker->fd);
-    for (tries = 0; tries < 50; tries++) {
-        if (waitpid(worker->pid, &status, WNOHANG) != 0)
-            break;
-        nanosleep(&pause, NULL);
-    }
-    if (tries == 50) {
-        kill(worker->pid, SIGKILL);
-        while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
-            ;
-    }
-    if (WIFSIGNALED(status))
-        snprintf(how, size, "signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(how, size, "exit status %d", WEXITSTATUS(status));
-    worker->pid = 0;
+    uc_child_stop(&worker->child, how, size);
 }

@@ -19,9 +19,8 @@
 #define UC_PLANNER_WORKER_H
 
 #include "db/profile.h"
+#include "planner/child.h"
 #include "planner/work.h"
-
-#include <sys/types.h>
 
 enum uc_worker_event {
     UC_WORKER_READY,   /**< environment and device_count are set */
@@ -46,8 +45,7 @@ struct uc_worker_message {
 };
 
 struct uc_worker {
-    pid_t pid; /**< 0: not running */
-    int fd;    /**< the parent's end */
+    struct uc_child child;
     int device;
 };
 
@@ -67,7 +65,7 @@ void uc_worker_send(struct uc_worker *worker, const struct uc_work *work);
 /** The last UC_WORKER_DONE is stored: go on. */
 void uc_worker_acknowledge(struct uc_worker *worker);
 
-/** Next message; false when the worker is gone. Blocks. */
+/** The message that poll() says is there; false when the worker is gone. */
 bool uc_worker_receive(struct uc_worker *worker,
                        struct uc_worker_message *message);
 
