@@ -2,12 +2,10 @@
 
 #include "planner/commands.h"
 #include "planner/data.h"
+#include "planner/outfile.h"
 #include "planner/report_compare.h"
 #include "planner/workload.h"
 
-#include "db/replace.h"
-
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -390,26 +388,14 @@ static enum uc_status print(const struct args *args,
 static enum uc_status write_junit(const char *path, const struct result *result,
                                   struct uc_error *err)
 {
-    struct uc_replace replace = { .folder_fd = -1 };
-    enum uc_status status = uc_replace_begin(path, &replace, err);
-    FILE *out = NULL;
-    bool failed;
+    struct outfile file = { .path = NULL };
+    enum uc_status status = outfile_begin(&file, path, err);
 
-    if (status == UC_OK)
-        status = uc_replace_create(&replace, err);
     if (status == UC_OK) {
-        out = fopen(replace.temporary, "we");
-        failed = out == NULL;
-        if (out != NULL) {
-            uc_report_compare_junit(out, result->list, result->count);
-            failed = ferror(out) != 0;
-            failed |= fclose(out) != 0;
-        }
-        status =
-            failed ? uc_fail(err, UC_EFILE, "%.256s: %s", path, strerror(errno))
-                   : uc_replace_commit(&replace, err);
+        uc_report_compare_junit(file.stream, result->list, result->count);
+        status = outfile_finish(&file, err);
     }
-    uc_replace_end(&replace);
+    outfile_drop(&file);
     return status;
 }
 

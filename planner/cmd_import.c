@@ -293,6 +293,10 @@ static enum uc_status finish(struct import *import, struct uc_error *err)
         fputs(import->outputs[0].text, stdout);
         return UC_OK;
     }
+    for (size_t i = 0; i < import->count; i++)
+        if (outfile_is_same(import->outputs[i].path, import->request.file))
+            return uc_fail(err, UC_EINPUT, "%.256s: is the list itself",
+                           import->outputs[i].path);
     status = uc_import_store(import->outputs, import->count, err);
     if (status == UC_OK && import->args->json)
         status = print_json(import, err);

@@ -165,16 +165,25 @@ static enum uc_status deliver(const struct args *args,
         status = print(args, sweep, err);
     if (status == UC_OK)
         status = command_flush(err);
+    for (int i = 0; i < IMAGES && status == UC_OK; i++)
+        if (files[i].stream != NULL)
+            status = outfile_write(&files[i], err);
     for (int i = 0; i < IMAGES; i++) {
-        if (status == UC_OK && files[i].stream != NULL)
+        if (status == UC_OK && files[i].target != NULL)
             status = outfile_finish(&files[i], err);
         outfile_drop(&files[i]);
     }
     return status;
 }
 
-static enum uc_status check_args(const struct args *args, struct uc_error *err)
+static enum uc_status check_args(const struct args *args, const char *network,
+                                 struct uc_error *err)
 {
+    for (int i = 0; i < IMAGES; i++)
+        if (args->images[i] != NULL &&
+            outfile_is_same(args->images[i], network))
+            return uc_fail(err, UC_EINPUT, "%.256s: is the network itself",
+                           args->images[i]);
     if (args->grid > UC_CURVE_MOST_STEPS)
         return uc_fail(err, UC_EINPUT, "--grid: %" PRId64 " is more than %d",
                        args->grid, UC_CURVE_MOST_STEPS);
@@ -192,7 +201,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     struct uc_planning *planning = NULL;
     struct uc_report_sweep sweep = { .network = NULL };
     char policy[UC_POLICY_TEXT];
-    enum uc_status status = check_args(args, err);
+    enum uc_status status = check_args(args, operands[0], err);
 
     if (status == UC_OK)
         status = input_read(&args->input, operands, count, &input, err);

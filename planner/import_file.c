@@ -2,15 +2,10 @@
 
 #include "planner/import_file.h"
 
-#include "common/write.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_BYTES = 4 << 20 };
@@ -63,85 +58,29 @@ enum uc_status uc_import_load(const char *path, char **text, size_t *length,
                    MAX_BYTES >> 20);
 }
 
-/** Where the file really is, and a name beside it. */
-static enum uc_status find_target(struct uc_import_output *output,
-                                  struct uc_error *err)
-{
-    struct stat st;
-
-    if (stat(output->path, &st) == 0) {
-        if (!S_ISREG(st.st_mode))
-            return uc_fail(err, UC_EFILE, "%.256s: is no regular file",
-                           output->path);
-        /* A rename would get around the file's own permission. */
-        if (access(output->path, W_OK) != 0)
-            return fail(output->path, errno, err);
-        output->target = realpath(output->path, NULL);
-        if (output->target == NULL)
-            return fail(output->path, errno, err);
-    } else {
-        output->target = strdup(output->path);
-    }
-    if (output->target == NULL ||
-        asprintf(&output->temporary, "%s.%ld.tmp", output->target,
-                 (long)getpid()) < 0) {
-        output->temporary = NULL;
-        return uc_no_memory(err);
-    }
-    return UC_OK;
-}
-
-static enum uc_status write_temporary(struct uc_import_output *output,
-                                      struct uc_error *err)
-{
-    enum uc_status status = find_target(output, err);
-    int fd, cause;
-
-    if (status != UC_OK)
-        return status;
-    fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        cause = errno;
-        free(output->temporary); /* not ours to remove */
-        output->temporary = NULL;
-        return fail(output->path, cause, err);
-    }
-    cause = uc_write_all(fd, output->text, strlen(output->text));
-    if (cause == 0 && fsync(fd) != 0)
-        cause = errno;
-    if (close(fd) != 0 && cause == 0)
-        cause = errno;
-    return cause == 0 ? UC_OK : fail(output->path, cause, err);
-}
-
 enum uc_status uc_import_store(struct uc_import_output *outputs, size_t count,
                                struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        status = write_temporary(&outputs[i], err);
-    for (size_t i = count; i-- > 0 && status == UC_OK;) {
-        if (rename(outputs[i].temporary, outputs[i].target) != 0) {
-            status = fail(outputs[i].path, errno, err);
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        status = outfile_begin(&outputs[i].file, outputs[i].path, err);
+        if (status != UC_OK)
             break;
-        }
-        free(outputs[i].temporary);
-        outputs[i].temporary = NULL;
+        fputs(outputs[i].text, outputs[i].file.stream);
+        status = outfile_write(&outputs[i].file, err);
     }
-    for (size_t i = 0; i < count && status != UC_OK; i++)
-        if (outputs[i].temporary != NULL)
-            unlink(outputs[i].temporary);
+    for (size_t i = count; i-- > 0 && status == UC_OK;)
+        status = outfile_finish(&outputs[i].file, err);
     return status;
 }
 
 void uc_import_outputs_free(struct uc_import_output *outputs, size_t count)
 {
     for (size_t i = 0; i < count && outputs != NULL; i++) {
+        outfile_drop(&outputs[i].file);
         free(outputs[i].path);
         free(outputs[i].text);
-        free(outputs[i].temporary);
-        free(outputs[i].target);
     }
     free(outputs);
 }

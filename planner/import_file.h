@@ -10,9 +10,7 @@
 #ifndef UC_PLANNER_IMPORT_FILE_H
 #define UC_PLANNER_IMPORT_FILE_H
 
-#include "common/error.h"
-
-#include <stddef.h>
+#include "planner/outfile.h"
 
 /** A file, or standard input for "-"; at most 4 MiB. */
 enum uc_status uc_import_load(const char *path, char **text, size_t *length,
@@ -20,16 +18,13 @@ enum uc_status uc_import_load(const char *path, char **text, size_t *length,
 
 /** A text and the file that it is for. */
 struct uc_import_output {
-    char *path;      /**< owned */
-    char *text;      /**< owned */
-    char *temporary; /**< internal: owned, NULL at first */
-    char *target;    /**< internal: owned, NULL at first */
+    char *path;          /**< owned */
+    char *text;          /**< owned */
+    struct outfile file; /**< internal: zeros at first */
 };
 
-/**
- * Write each text beside its file, following links, and rename them when all
- * are written: the first comes last.
- */
+/** Each text into its file, when all are written beside them: the first comes
+    last. */
 enum uc_status uc_import_store(struct uc_import_output *outputs, size_t count,
                                struct uc_error *err);
 

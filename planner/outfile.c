@@ -43,6 +43,37 @@ static int create_beside(struct outfile *file)
     return fd;
 }
 
+bool outfile_is_same(const char *path, const char *other)
+{
+    struct stat a, b;
+
+    return stat(path, &a) == 0 && stat(other, &b) == 0 &&
+           a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+static enum uc_status check_replaceable(const struct outfile *file,
+                                        struct uc_error *err)
+{
+    static const char magic[] = "SQLite format 3";
+    char start[sizeof magic];
+    ssize_t got = 0;
+    int fd;
+
+    /* A rename would get around the file's own permission. */
+    if (access(file->target, W_OK) != 0)
+        return fail(file, errno, err);
+    fd = open(file->target, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, start, sizeof start);
+        close(fd);
+    }
+    if (got == (ssize_t)sizeof start && memcmp(start, magic, sizeof magic) == 0)
+        return uc_fail(err, UC_EFILE,
+                       "%.256s: is a database, which is not replaced",
+                       file->path);
+    return UC_OK;
+}
+
 enum uc_status outfile_begin(struct outfile *file, const char *path,
                              struct uc_error *err)
 {
@@ -54,6 +85,8 @@ enum uc_status outfile_begin(struct outfile *file, const char *path,
     file->target = is_file ? realpath(path, NULL) : strdup(path);
     if (file->target == NULL)
         return fail(file, errno, err);
+    if (is_file && check_replaceable(file, err) != UC_OK)
+        return err->status;
     file->fd = is_there && !is_file ? open(path, O_WRONLY | O_CLOEXEC)
                                     : create_beside(file);
     if (file->fd < 0)
@@ -64,31 +97,36 @@ enum uc_status outfile_begin(struct outfile *file, const char *path,
     return file->stream != NULL ? UC_OK : uc_no_memory(err);
 }
 
-enum uc_status outfile_finish(struct outfile *file, struct uc_error *err)
+enum uc_status outfile_write(struct outfile *file, struct uc_error *err)
 {
     int failed = ferror(file->stream), cause;
-    enum uc_status status = UC_OK;
 
-    if (fclose(file->stream) != 0 || failed)
-        status = uc_no_memory(err);
+    failed |= fclose(file->stream);
     file->stream = NULL;
-    if (status == UC_OK) {
-        cause = uc_write_all(file->fd, file->bytes, file->length);
-        if (close(file->fd) != 0 && cause == 0)
-            cause = errno;
-        file->fd = -1;
-        if (cause == 0 && file->temporary != NULL &&
-            rename(file->temporary, file->target) != 0)
-            cause = errno;
-        if (cause != 0)
-            status = fail(file, cause, err);
-    }
-    if (status == UC_OK) {
-        free(file->temporary);
-        file->temporary = NULL;
-    }
+    if (failed)
+        return uc_no_memory(err);
+    cause = uc_write_all(file->fd, file->bytes, file->length);
+    if (cause == 0 && file->temporary != NULL && fsync(file->fd) != 0)
+        cause = errno;
+    if (close(file->fd) != 0 && cause == 0)
+        cause = errno;
+    file->fd = -1;
+    return cause == 0 ? UC_OK : fail(file, cause, err);
+}
+
+enum uc_status outfile_finish(struct outfile *file, struct uc_error *err)
+{
+    enum uc_status status =
+        file->stream != NULL ? outfile_write(file, err) : UC_OK;
+
+    if (status != UC_OK)
+        return status;
+    if (file->temporary != NULL && rename(file->temporary, file->target) != 0)
+        return fail(file, errno, err);
+    free(file->temporary);
+    file->temporary = NULL;
     outfile_drop(file);
-    return status;
+    return UC_OK;
 }
 
 void outfile_drop(struct outfile *file)

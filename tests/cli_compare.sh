@@ -204,5 +204,10 @@ expect 1 "one file" ucudnn-plan compare old.plan
 expect 6 "JUnit's file cannot be written" \
     ucudnn-plan compare old.plan old.plan --junit none/ci.xml
 err_has "none/ci.xml: No such file or directory"
+cp old.plan kept.plan
+expect 6 "a plan is no place for it" \
+    ucudnn-plan compare old.plan slow.plan --junit old.plan
+err_is "ucudnn-plan compare: old.plan: is a database, which is not replaced"
+ok "and stays" cmp old.plan kept.plan
 
 finish

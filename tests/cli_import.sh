@@ -172,16 +172,26 @@ expect 6 "no folder for the output" \
     ucudnn-plan import alexnet.csv -o none/new.json
 err_is "ucudnn-plan import: none/new.json: No such file or directory"
 expect 6 "a folder as output" ucudnn-plan import alexnet.csv -o .
-err_is "ucudnn-plan import: .: is no regular file"
+err_is "ucudnn-plan import: .: Is a directory"
 mkdir net.8.json.d && mv net.8.json net.json net.8.json.d && mkdir net.8.json
 expect 6 "one of several cannot be" \
     ucudnn-plan import batches.csv -o net.json
-err_is "ucudnn-plan import: net.8.json: is no regular file"
+err_is "ucudnn-plan import: net.8.json: Is a directory"
 ok "then none is written" sh -c '! ls net.json* *.tmp'
 ln -s kept.json link.json
 expect 0 "a link is followed" \
     ucudnn-plan import alexnet.csv -o link.json --name other
 ok "to what it names" grep -q '"name": "other"' kept.json
 ok "and stays a link" test -h link.json
+
+# Inputs are no outputs.
+cp alexnet.csv list.csv
+ln list.csv same.csv
+expect 1 "the list itself" ucudnn-plan import list.csv -o same.csv
+err_is "ucudnn-plan import: same.csv: is the list itself"
+ok "stays" cmp list.csv alexnet.csv
+printf 'SQLite format 3\0and more' >a.profile
+expect 6 "a database" ucudnn-plan import list.csv -o a.profile
+err_is "ucudnn-plan import: a.profile: is a database, which is not replaced"
 
 finish

@@ -42,6 +42,11 @@ expect 6 "a folder that is not there" \
     ucudnn-plan show a.plan --html none/a.html
 err_one_line
 ok "no page was written" [ ! -e a.html ]
+cp a.plan before.plan
+expect 6 "the plan is no place for its page" \
+    ucudnn-plan show a.plan --html a.plan
+err_is "ucudnn-plan show: a.plan: is a database, which is not replaced"
+ok "and stays" cmp a.plan before.plan
 
 # Where the curve comes from.
 mkdir -p data/profiles

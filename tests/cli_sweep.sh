@@ -275,6 +275,13 @@ expect 6 "a folder that is not there" \
     sweep -p a.profile --svg a.svg --png none/a.png
 err_one_line
 ok "the other image is as it was" cmp a.svg before.svg
+cp a.profile before.profile
+expect 6 "a profile is no place for an image" \
+    sweep -p a.profile -q --svg a.profile
+err_is "ucudnn-plan sweep: a.profile: is a database, which is not replaced"
+ok "and stays" cmp a.profile before.profile
+expect 1 "nor is the network" sweep -p a.profile -q --svg net.json
+err_is "ucudnn-plan sweep: net.json: is the network itself"
 if [ -c /dev/full ]; then
     expect 6 "a full disk" sweep -p a.profile -q --svg /dev/full
     err_is "ucudnn-plan sweep: /dev/full: No space left on device"
