@@ -103,31 +103,51 @@ void uc_report_name(const struct uc_compare_row *row, char *text, size_t size)
     snprintf(text, size, "%s batch %lld", problem, (long long)item->batch);
 }
 
+static void print_plain(FILE *out, const char *text)
+{
+    fputs(text, out);
+}
+
+/** In Markdown: what would end a cell or start a tag is escaped. */
+static void print_escaped(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("|<>*_`[]\\", *text) != NULL)
+            putc('\\', out);
+        putc(*text, out);
+    }
+}
+
+typedef void print_text(FILE *out, const char *text);
+
 /** The two sides of "device" and so on: one text, or "A -> B". */
 static void print_pair(FILE *out, const char *label, const char *old,
-                       const char *now, const char *end)
+                       const char *now, print_text *print)
 {
-    if (strcmp(old, now) == 0)
-        fprintf(out, "%s%s%s", label, old, end);
-    else
-        fprintf(out, "%s%s -> %s%s", label, old, now, end);
+    fputs(label, out);
+    print(out, old);
+    if (strcmp(old, now) != 0) {
+        fputs(" -> ", out);
+        print(out, now);
+    }
+    putc('\n', out);
 }
 
 static void print_header(FILE *out, const struct uc_comparison *c,
-                         const char *const labels[4], const char *end)
+                         const char *const labels[4], print_text *print)
 {
     char old[UC_REPORT_LINE], now[UC_REPORT_LINE];
 
-    fprintf(out, "%s%s%s", labels[0], c->title, end);
+    print_pair(out, labels[0], c->title, c->title, print);
     uc_report_limit(c->old, old);
     uc_report_limit(c->now, now);
-    print_pair(out, labels[1], old, now, end);
+    print_pair(out, labels[1], old, now, print);
     uc_report_device(&c->old->environment.device, old);
     uc_report_device(&c->now->environment.device, now);
-    print_pair(out, labels[2], old, now, end);
+    print_pair(out, labels[2], old, now, print);
     uc_report_versions(&c->old->environment.versions, old);
     uc_report_versions(&c->now->environment.versions, now);
-    print_pair(out, labels[3], old, now, end);
+    print_pair(out, labels[3], old, now, print);
 }
 
 /** The cells of a line; those of the total have no names. */
@@ -189,7 +209,7 @@ enum uc_status uc_report_compare_table(FILE *out,
             add_row(&table, &comparison->rows[i], name);
         }
     add_row(&table, &comparison->total, "total of what both have");
-    print_header(out, comparison, labels, "\n");
+    print_header(out, comparison, labels, print_plain);
     putc('\n', out);
     status = uc_table_print(&table, out, err);
     uc_table_free(&table);
@@ -201,15 +221,10 @@ enum uc_status uc_report_compare_table(FILE *out,
 
 /* -------------------------------------------------------------- Markdown */
 
-/** A cell; what would end it or start a tag is escaped. */
 static void print_cell(FILE *out, const char *text)
 {
-    fputs(" ", out);
-    for (; *text != '\0'; text++) {
-        if (strchr("|<>*_`[]\\", *text) != NULL)
-            putc('\\', out);
-        putc(*text, out);
-    }
+    putc(' ', out);
+    print_escaped(out, text);
     fputs(" |", out);
 }
 
@@ -233,7 +248,7 @@ void uc_report_compare_markdown(FILE *out,
     char name[CELL], verdicts[160];
 
     uc_report_verdicts(comparison, verdicts);
-    print_header(out, comparison, labels, "\n");
+    print_header(out, comparison, labels, print_escaped);
     fprintf(out, "- %s: %s\n\n|",
             comparison->regression ? "**regression**" : "fine", verdicts);
     for (int i = 0; i < COLUMNS; i++)

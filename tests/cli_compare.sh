@@ -77,6 +77,11 @@ expect 2 "Markdown" ucudnn-plan compare old.plan slow.plan --markdown
 out_has "### tiny"
 out_has "**regression**"
 ok "escapes what is Markdown" grep -qF '| conv\<2\>\|& forward |' out
+ucudnn-plan dump old.plan | sed 's/network=tiny/network=<img> [a](b)/' |
+    ucudnn-plan restore -o named.plan
+expect 0 "so does the heading" \
+    ucudnn-plan compare named.plan named.plan --markdown
+out_has '### \<img\> \[a\](b)'
 expect 2 "JSON" ucudnn-plan compare old.plan slow.plan --json --junit ci.xml
 out_has '"regression": true'
 out_has '"verdict": "slower"'
