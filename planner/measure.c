@@ -145,42 +145,6 @@ static bool has_slack(struct uc_measure_session *s)
     return false;
 }
 
-static void release_all(struct uc_measure_session *s)
-{
-    struct uc_buffer *const buffers[] = UC_SESSION_BUFFERS(s);
-
-    for (int i = 0; buffers[i] != NULL; i++)
-        uc_gpu_release(&s->gpu, buffers[i]);
-}
-
-static enum uc_status fill_trial(struct uc_trial *trial,
-                                 const struct uc_work *work,
-                                 struct uc_error *err)
-{
-    enum uc_status status;
-
-    trial->reference = UC_REFERENCE_NONE;
-    status = uc_trial_prepare(trial, &trial->problem, work->micro_batch, err);
-    if (status == UC_OK)
-        status = uc_reference_make(trial, work->micro_batch,
-                                   work->skip_references, err);
-    return status;
-}
-
-/** Buffers only grow, from one work to the next, until memory runs out: then
-    all start anew, as large as this work needs them. */
-static enum uc_status open_trial(struct uc_trial *trial,
-                                 const struct uc_work *work,
-                                 struct uc_error *err)
-{
-    enum uc_status status = fill_trial(trial, work, err);
-
-    if (status != UC_ENOFIT)
-        return status;
-    release_all(trial->session);
-    return fill_trial(trial, work, err);
-}
-
 static enum uc_status reserve_workspace(struct uc_trial *trial, int64_t bytes,
                                         struct uc_error *err)
 {
@@ -189,8 +153,8 @@ static enum uc_status reserve_workspace(struct uc_trial *trial, int64_t bytes,
 
     if (status != UC_ENOFIT || !has_slack(s))
         return status;
-    release_all(s);
-    status = fill_trial(trial, trial->work, err);
+    uc_session_release(s);
+    status = uc_trial_open(trial, err);
     if (status == UC_OK)
         status = uc_gpu_reserve(&s->gpu, &s->workspace, bytes, err);
     return status;
@@ -385,13 +349,14 @@ enum uc_status uc_measure_work(struct uc_measure_session *session,
                                struct uc_error *err)
 {
     struct uc_trial trial = { .session = session,
-                              .work = work,
                               .problem = work->problem,
+                              .micro_batch = work->micro_batch,
+                              .skip_references = work->skip_references,
                               .x = &session->x,
                               .w = &session->w,
                               .y = &session->y };
     static struct entry entries[UC_WORK_KERNELS];
-    enum uc_status status = open_trial(&trial, work, err);
+    enum uc_status status = uc_trial_open(&trial, err);
     char too_large[UC_REASON_TEXT];
 
     if (status == UC_OK || status == UC_ENOFIT) {

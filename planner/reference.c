@@ -58,10 +58,10 @@ static enum uc_status compare_references(struct uc_trial *trial,
 }
 
 /**
- * FMA kernels one after another, less the first `skip`, until one agrees
- * with the one before. When only one works at all, it is believed.
+ * FMA kernels one after another, less those to skip, until one agrees with
+ * the one before. When only one works at all, it is believed.
  */
-static enum uc_status run_reference(struct uc_trial *trial, int skip,
+static enum uc_status run_reference(struct uc_trial *trial,
                                     struct uc_error *err)
 {
     static const int order[] = { 1, 0, 3, 2, 4, 5, 6, 7 };
@@ -70,7 +70,8 @@ static enum uc_status run_reference(struct uc_trial *trial, int skip,
         uc_trial_buffer(trial, uc_operation_output(trial->problem.operation));
     int count = uc_legacy_algorithm_count(trial->problem.operation);
 
-    for (size_t i = (size_t)skip; i < sizeof order / sizeof *order; i++) {
+    for (size_t i = (size_t)trial->skip_references;
+         i < sizeof order / sizeof *order; i++) {
         struct uc_kernel kernel = { .algorithm = order[i],
                                     .math = UC_MATH_FMA };
         enum uc_status status;
@@ -101,11 +102,14 @@ static enum uc_status run_reference(struct uc_trial *trial, int skip,
     return UC_OK;
 }
 
-enum uc_status uc_reference_make(struct uc_trial *measured, int64_t micro_batch,
-                                 int skip, struct uc_error *err)
+enum uc_status uc_reference_make(struct uc_trial *measured,
+                                 struct uc_error *err)
 {
     struct uc_measure_session *s = measured->session;
-    struct uc_trial ref = { .session = s, .problem = measured->problem };
+    struct uc_trial ref = { .session = s,
+                            .problem = measured->problem,
+                            .micro_batch = measured->micro_batch,
+                            .skip_references = measured->skip_references };
     struct uc_problem *p = &ref.problem;
     enum uc_dtype type = p->x_type == UC_FP64 ? UC_FP64 : UC_FP32;
     bool shared = p->x_type == type && p->w_type == type && p->y_type == type;
@@ -127,9 +131,9 @@ enum uc_status uc_reference_make(struct uc_trial *measured, int64_t micro_batch,
         ref.y = &s->second;
         break;
     }
-    status = uc_trial_prepare(&ref, &measured->problem, micro_batch, err);
+    status = uc_trial_prepare(&ref, &measured->problem, err);
     if (status == UC_OK)
-        status = run_reference(&ref, skip, err);
+        status = run_reference(&ref, err);
     measured->reference = ref.reference;
     uc_runner_free(ref.runner);
     return status;

@@ -14,8 +14,7 @@ enum uc_dtype uc_trial_type(const struct uc_problem *p, enum uc_tensor tensor)
 }
 
 static enum uc_status fill_tensor(struct uc_trial *trial, enum uc_tensor tensor,
-                                  enum uc_dtype rounding, int64_t micro_batch,
-                                  struct uc_error *err)
+                                  enum uc_dtype rounding, struct uc_error *err)
 {
     struct uc_gpu *gpu = &trial->session->gpu;
     struct uc_buffer *buffer = uc_trial_buffer(trial, tensor);
@@ -25,8 +24,9 @@ static enum uc_status fill_tensor(struct uc_trial *trial, enum uc_tensor tensor,
     enum uc_status status;
     int64_t bytes;
 
-    if ((status = uc_problem_tensor_bytes(&trial->problem, tensor, micro_batch,
-                                          &bytes, err)) != UC_OK ||
+    if ((status = uc_problem_tensor_bytes(&trial->problem, tensor,
+                                          trial->micro_batch, &bytes, err)) !=
+            UC_OK ||
         (status = uc_gpu_reserve(gpu, buffer, bytes, err)) != UC_OK)
         return status;
     return uc_gpu_fill(gpu, buffer, uc_trial_type(&trial->problem, tensor),
@@ -35,16 +35,43 @@ static enum uc_status fill_tensor(struct uc_trial *trial, enum uc_tensor tensor,
 
 enum uc_status uc_trial_prepare(struct uc_trial *trial,
                                 const struct uc_problem *like,
-                                int64_t micro_batch, struct uc_error *err)
+                                struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
-    trial->micro_batch = micro_batch;
     for (int t = UC_X; status == UC_OK && t <= UC_Y; t++)
         status = fill_tensor(trial, (enum uc_tensor)t,
-                             uc_trial_type(like, (enum uc_tensor)t),
-                             micro_batch, err);
+                             uc_trial_type(like, (enum uc_tensor)t), err);
     return status;
+}
+
+void uc_session_release(struct uc_measure_session *session)
+{
+    struct uc_buffer *const buffers[] = UC_SESSION_BUFFERS(session);
+
+    for (int i = 0; buffers[i] != NULL; i++)
+        uc_gpu_release(&session->gpu, buffers[i]);
+}
+
+static enum uc_status fill(struct uc_trial *trial, struct uc_error *err)
+{
+    enum uc_status status;
+
+    trial->reference = UC_REFERENCE_NONE;
+    status = uc_trial_prepare(trial, &trial->problem, err);
+    if (status == UC_OK)
+        status = uc_reference_make(trial, err);
+    return status;
+}
+
+enum uc_status uc_trial_open(struct uc_trial *trial, struct uc_error *err)
+{
+    enum uc_status status = fill(trial, err);
+
+    if (status != UC_ENOFIT)
+        return status;
+    uc_session_release(trial->session);
+    return fill(trial, err);
 }
 
 cudnnStatus_t uc_trial_select(struct uc_trial *trial,

@@ -25,9 +25,10 @@ enum uc_reference {
     reference it is compared with. */
 struct uc_trial {
     struct uc_measure_session *session;
-    const struct uc_work *work; /**< NULL for the reference's */
     struct uc_problem problem;
     int64_t micro_batch;
+    int skip_references;      /**< of the kernels that could make the reference,
+                                   the first are left out: they crash */
     struct uc_runner *runner; /**< the kernel in hand; NULL: none */
     struct uc_buffer *x, *w, *y;
     enum uc_reference reference;
@@ -46,7 +47,7 @@ enum uc_dtype uc_trial_type(const struct uc_problem *problem,
  */
 enum uc_status uc_trial_prepare(struct uc_trial *trial,
                                 const struct uc_problem *like,
-                                int64_t micro_batch, struct uc_error *err);
+                                struct uc_error *err);
 
 /**
  * Poison the output with NaN. Where nothing will be written (gaps of a
@@ -68,11 +69,19 @@ cudnnStatus_t uc_trial_select(struct uc_trial *trial,
 cudnnStatus_t uc_trial_run(struct uc_trial *trial, bool accumulate,
                            size_t workspace_bytes);
 
+/** The strict result of the same values into session->reference; what it is
+    worth into measured->reference. */
+enum uc_status uc_reference_make(struct uc_trial *measured,
+                                 struct uc_error *err);
+
 /**
- * The strict result of the same values into session->reference; what it is
- * worth into measured->reference. The first `skip` kernels are left out.
+ * Buffers, random inputs and the strict result. Buffers only grow, from one
+ * trial to the next, until memory runs out: then all start anew, as large as
+ * this one needs them.
  */
-enum uc_status uc_reference_make(struct uc_trial *measured, int64_t micro_batch,
-                                 int skip, struct uc_error *err);
+enum uc_status uc_trial_open(struct uc_trial *trial, struct uc_error *err);
+
+/** Give back the memory of all of a session's buffers. */
+void uc_session_release(struct uc_measure_session *session);
 
 #endif

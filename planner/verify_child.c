@@ -16,14 +16,6 @@ void uc_verify_say_at(struct uc_verify_side *side, size_t operation,
     uc_child_say(side->fd, &m, sizeof m);
 }
 
-void uc_verify_release(struct uc_verify_side *side)
-{
-    struct uc_buffer *const buffers[] = UC_SESSION_BUFFERS(&side->session);
-
-    for (int i = 0; buffers[i] != NULL; i++)
-        uc_gpu_release(&side->session.gpu, buffers[i]);
-}
-
 static void say_run(struct uc_verify_side *side, size_t operation,
                     enum uc_verify_step step, const struct uc_verify_run *run)
 {
@@ -39,31 +31,6 @@ static void say_run(struct uc_verify_side *side, size_t operation,
 }
 
 /* An operation ------------------------------------------------------------*/
-
-static enum uc_status fill_trial(struct uc_trial *trial, int64_t batch,
-                                 int skip, struct uc_error *err)
-{
-    enum uc_status status;
-
-    trial->reference = UC_REFERENCE_NONE;
-    status = uc_trial_prepare(trial, &trial->problem, batch, err);
-    if (status == UC_OK)
-        status = uc_reference_make(trial, batch, skip, err);
-    return status;
-}
-
-/** Buffers only grow until memory runs out; then all start anew. */
-static enum uc_status open_trial(struct uc_verify_side *side,
-                                 struct uc_trial *trial, int64_t batch,
-                                 int skip, struct uc_error *err)
-{
-    enum uc_status status = fill_trial(trial, batch, skip, err);
-
-    if (status != UC_ENOFIT)
-        return status;
-    uc_verify_release(side);
-    return fill_trial(trial, batch, skip, err);
-}
 
 static enum uc_status run_planned(struct uc_verify_side *side,
                                   struct uc_trial *trial, size_t index,
@@ -129,14 +96,15 @@ static enum uc_status run_operation(struct uc_verify_side *side, size_t index,
         &side->verification->operations[index];
     struct uc_trial trial = { .session = &side->session,
                               .problem = op->problem,
+                              .micro_batch = op->batch,
+                              .skip_references = side->skip_references[index],
                               .x = &side->session.x,
                               .w = &side->session.w,
                               .y = &side->session.y };
     enum uc_status status;
 
     uc_verify_say_at(side, index, UC_VERIFY_REFERENCE);
-    status =
-        open_trial(side, &trial, op->batch, side->skip_references[index], err);
+    status = uc_trial_open(&trial, err);
     if (status == UC_ENOFIT || status == UC_EINPUT) {
         give_up(side, index, err->text);
         return UC_OK;

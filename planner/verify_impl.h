@@ -108,7 +108,4 @@ enum uc_status uc_verify_sequence_run(struct uc_verify_side *side,
                                       struct uc_verify_sequence *result,
                                       struct uc_error *err);
 
-/** Free every buffer of the session. */
-void uc_verify_release(struct uc_verify_side *side);
-
 #endif

@@ -320,7 +320,7 @@ enum uc_status uc_verify_sequence_run(struct uc_verify_side *side,
     enum uc_status status = UC_OK;
 
     *result = (struct uc_verify_sequence){ .settled = true };
-    uc_verify_release(side);
+    uc_session_release(&side->session);
     if (reason == NULL)
         status = choose_parts(&q, result, err);
     if (reason == NULL && status == UC_OK && q.count == 0)
