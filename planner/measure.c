@@ -31,35 +31,15 @@ static void set_outcome(struct uc_measurement *m, enum uc_outcome outcome,
              reason);
 }
 
-static enum uc_status compare(struct uc_trial *trial, bool accumulate,
-                              double *error, struct uc_error *err)
-{
-    enum uc_tensor out = uc_operation_output(trial->problem.operation);
-    enum uc_dtype type = uc_trial_type(&trial->problem, out);
-    const struct uc_buffer *buffer = uc_trial_buffer(trial, out);
-    struct uc_measure_session *s = trial->session;
-
-    if (trial->reference ==
-        UC_REFERENCE_NONE) /* against itself: finds NaN, nothing else */
-        return uc_gpu_compare(&s->gpu, buffer, type, buffer, type, 0, error,
-                              err);
-    return uc_gpu_compare(&s->gpu, buffer, type, &s->reference,
-                          type == UC_FP64 ? UC_FP64 : UC_FP32,
-                          accumulate ? UC_SEED_PRIOR : 0, error, err);
-}
-
 /** Run once, checked. *fit tells whether the kernel may be timed. */
 static enum uc_status check_kernel(struct uc_trial *trial, bool accumulate,
                                    struct uc_measurement *m, bool *fit,
                                    struct uc_error *err)
 {
     struct uc_measure_session *s = trial->session;
-    struct uc_buffer *out =
-        uc_trial_buffer(trial, uc_operation_output(trial->problem.operation));
-    bool out_intact, workspace_intact;
+    struct uc_trial_result left;
     enum uc_status status;
     cudnnStatus_t result;
-    double error;
 
     *fit = false;
     if ((status = uc_trial_clear(trial, accumulate, err)) != UC_OK ||
@@ -77,22 +57,19 @@ static enum uc_status check_kernel(struct uc_trial *trial, bool accumulate,
         set_outcome(m, UC_FAILED, err->text);
         return status;
     }
-    if ((status = compare(trial, accumulate, &error, err)) != UC_OK ||
-        (status = uc_gpu_check_guards(&s->gpu, out, &out_intact, err)) !=
-            UC_OK ||
-        (status = uc_gpu_check_guards(&s->gpu, &s->workspace, &workspace_intact,
-                                      err)) != UC_OK)
+    status = uc_trial_inspect(trial, accumulate, &left, err);
+    if (status != UC_OK)
         return status;
-    m->error =
-        trial->reference != UC_REFERENCE_NONE && !isnan(error) ? error : -1;
-    if (!out_intact || !workspace_intact) {
-        set_outcome(m, UC_OUT_OF_BOUNDS,
-                    out_intact ? "wrote outside its workspace"
-                               : "wrote outside its output");
+    m->error = trial->reference != UC_REFERENCE_NONE && !isnan(left.error)
+                   ? left.error
+                   : -1;
+    if (left.overran != NULL) {
+        set_outcome(m, UC_OUT_OF_BOUNDS, left.overran);
     } else if (trial->reference == UC_REFERENCE_DISPUTED) {
         set_outcome(m, UC_WRONG, "no two kernels in a row agree");
-    } else if (!(error <= uc_tolerance(&trial->problem, m->notes))) {
-        snprintf(m->reason, sizeof m->reason, "relative L2 error %.3g", error);
+    } else if (!(left.error <= uc_tolerance(&trial->problem, m->notes))) {
+        snprintf(m->reason, sizeof m->reason, "relative L2 error %.3g",
+                 left.error);
         m->outcome = UC_WRONG;
     } else {
         *fit = true;

@@ -128,3 +128,44 @@ enum uc_status uc_trial_clear(struct uc_trial *trial, bool accumulate,
                            err);
     return uc_gpu_poison(gpu, uc_trial_buffer(trial, out), err);
 }
+
+static enum uc_status compare(const struct uc_trial *trial, bool accumulate,
+                              double *error, struct uc_error *err)
+{
+    enum uc_tensor out = uc_operation_output(trial->problem.operation);
+    enum uc_dtype type = uc_trial_type(&trial->problem, out);
+    const struct uc_buffer *result = uc_trial_buffer(trial, out);
+    struct uc_measure_session *s = trial->session;
+
+    if (trial->reference ==
+        UC_REFERENCE_NONE) /* against itself: finds NaN, nothing else */
+        return uc_gpu_compare(&s->gpu, result, type, result, type, 0, error,
+                              err);
+    return uc_gpu_compare(&s->gpu, result, type, &s->reference,
+                          type == UC_FP64 ? UC_FP64 : UC_FP32,
+                          accumulate ? UC_SEED_PRIOR : 0, error, err);
+}
+
+enum uc_status uc_trial_inspect(const struct uc_trial *trial, bool accumulate,
+                                struct uc_trial_result *result,
+                                struct uc_error *err)
+{
+    struct uc_measure_session *s = trial->session;
+    const struct uc_buffer *out =
+        uc_trial_buffer(trial, uc_operation_output(trial->problem.operation));
+    bool out_intact, workspace_intact;
+    enum uc_status status;
+    double error;
+
+    if ((status = compare(trial, accumulate, &error, err)) != UC_OK ||
+        (status = uc_gpu_check_guards(&s->gpu, out, &out_intact, err)) !=
+            UC_OK ||
+        (status = uc_gpu_check_guards(&s->gpu, &s->workspace, &workspace_intact,
+                                      err)) != UC_OK)
+        return status;
+    result->error = error;
+    result->overran = !out_intact         ? "wrote outside its output"
+                      : !workspace_intact ? "wrote outside its workspace"
+                                          : NULL;
+    return UC_OK;
+}

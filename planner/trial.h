@@ -69,6 +69,20 @@ cudnnStatus_t uc_trial_select(struct uc_trial *trial,
 cudnnStatus_t uc_trial_run(struct uc_trial *trial, bool accumulate,
                            size_t workspace_bytes);
 
+/** What a run has left. */
+struct uc_trial_result {
+    double error; /**< relative L2; NaN when it holds a NaN, and without a
+                       reference otherwise 0 */
+    const char *overran; /**< says where it wrote that is not its own; NULL:
+                              nowhere */
+};
+
+/** Of the run that was waited for, which added to UC_SEED_PRIOR's values if
+    `accumulate`. */
+enum uc_status uc_trial_inspect(const struct uc_trial *trial, bool accumulate,
+                                struct uc_trial_result *result,
+                                struct uc_error *err);
+
 /** The strict result of the same values into session->reference; what it is
     worth into measured->reference. */
 enum uc_status uc_reference_make(struct uc_trial *measured,

@@ -127,36 +127,12 @@ static void refuse(struct uc_verify_run *run, const char *why)
              why);
 }
 
-static enum uc_status compare(struct uc_trial *trial, double *error,
-                              struct uc_error *err)
-{
-    enum uc_tensor out = uc_operation_output(trial->problem.operation);
-    enum uc_dtype type = uc_trial_type(&trial->problem, out);
-    const struct uc_buffer *result = uc_trial_buffer(trial, out);
-    struct uc_measure_session *s = trial->session;
-    bool alone = trial->reference == UC_REFERENCE_NONE;
-    enum uc_status status =
-        alone
-            ? uc_gpu_compare(&s->gpu, result, type, result, type, 0, error, err)
-            : uc_gpu_compare(&s->gpu, result, type, &s->reference,
-                             type == UC_FP64 ? UC_FP64 : UC_FP32, 0, error,
-                             err);
-
-    if (status == UC_OK && isnan(*error))
-        *error = HUGE_VAL;
-    else if (status == UC_OK && alone)
-        *error = -1; /* with itself: tells NaN and nothing else */
-    return status;
-}
-
 /** Into poisoned output and workspace; run->reason says what went wrong. */
 static enum uc_status check(struct uc_trial *trial, struct issue *call,
                             struct uc_verify_run *run, struct uc_error *err)
 {
     struct uc_measure_session *s = trial->session;
-    struct uc_buffer *out =
-        uc_trial_buffer(trial, uc_operation_output(trial->problem.operation));
-    bool out_intact, workspace_intact;
+    struct uc_trial_result left;
     enum uc_status status;
 
     if ((status = uc_trial_clear(trial, false, err)) != UC_OK ||
@@ -167,15 +143,14 @@ static enum uc_status check(struct uc_trial *trial, struct issue *call,
         return uc_gpu_wait(&s->gpu, err);
     }
     if ((status = uc_gpu_wait(&s->gpu, err)) != UC_OK ||
-        (status = compare(trial, &run->error, err)) != UC_OK ||
-        (status = uc_gpu_check_guards(&s->gpu, out, &out_intact, err)) !=
-            UC_OK ||
-        (status = uc_gpu_check_guards(&s->gpu, &s->workspace, &workspace_intact,
-                                      err)) != UC_OK)
+        (status = uc_trial_inspect(trial, false, &left, err)) != UC_OK)
         return status;
-    if (!out_intact || !workspace_intact)
-        refuse(run, out_intact ? "wrote outside its workspace"
-                               : "wrote outside its output");
+    if (isnan(left.error))
+        run->error = HUGE_VAL;
+    else if (trial->reference != UC_REFERENCE_NONE)
+        run->error = left.error;
+    if (left.overran != NULL)
+        refuse(run, left.overran);
     else if (trial->reference == UC_REFERENCE_DISPUTED)
         refuse(run, "no two strict kernels agree on what is right");
     return UC_OK;
