@@ -10,6 +10,7 @@ libuc_db_a_SOURCES = \
 	$(plan_reader_sources) \
 	db/plan_write.c \
 	db/profile.c db/profile.h \
+	db/profile_contents.c \
 	db/profile_impl.h \
 	db/profile_replace.c db/profile_replace.h \
 	db/profile_rows.c \
