@@ -294,8 +294,12 @@ enum uc_status uc_problem_parse(const char *text, struct uc_problem *problem,
         return uc_fail(err, UC_EINPUT, "problem \"%.100s\": wrong %s \"%.40s\"",
                        text, wrong, field);
     status = uc_problem_check(&p, err);
-    if (status != UC_OK)
-        return uc_wrap(err, status, "problem");
+    if (status != UC_OK) {
+        char name[128];
+
+        snprintf(name, sizeof name, "problem \"%.100s\"", text);
+        return uc_wrap(err, status, name);
+    }
     uc_problem_print(&p, again);
     if (strcmp(again, text) != 0)
         return uc_fail(err, UC_EINPUT,

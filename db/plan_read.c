@@ -153,8 +153,7 @@ static enum uc_status read_operation(struct uc_sql_query *query,
     status = uc_sql_row_check(query, err);
     if (status == UC_OK &&
         uc_problem_parse(problem, &op->problem, &cause) != UC_OK)
-        status = uc_sql_malformed(query->sql, err, "problem \"%.96s\": %.128s",
-                                  problem, cause.text);
+        status = uc_sql_malformed(query->sql, err, "%.224s", cause.text);
     return status;
 }
 

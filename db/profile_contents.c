@@ -51,8 +51,7 @@ static enum uc_status read_problem(struct uc_sql_query *query,
     uc_sql_text(query, 0, text, sizeof text);
     status = uc_sql_row_check(query, err);
     if (status == UC_OK && uc_problem_parse(text, problem, &cause) != UC_OK)
-        status = uc_sql_malformed(query->sql, err, "problem \"%.96s\": %.128s",
-                                  text, cause.text);
+        status = uc_sql_malformed(query->sql, err, "%.224s", cause.text);
     return status;
 }
 

@@ -183,7 +183,7 @@ static const char *const wrong[] = {
     "forward:fp32:tf32:nchw:c64:k192:i3x3:f5x5",
 };
 
-static void malformed_texts_are_refused(void **state)
+static void malformed_texts_are_refused_by_name(void **state)
 {
     const struct uc_problem untouched = test_problem();
 
@@ -191,9 +191,13 @@ static void malformed_texts_are_refused(void **state)
     for (size_t i = 0; i < UNIT_COUNT(wrong); i++) {
         struct uc_problem p = untouched;
         struct uc_error err;
+        char named[128];
 
         if (uc_problem_parse(wrong[i], &p, &err) != UC_EINPUT)
             fail_msg("\"%s\" was taken", wrong[i]);
+        snprintf(named, sizeof named, "problem \"%.100s\"", wrong[i]);
+        if (strncmp(err.text, named, strlen(named)) != 0)
+            fail_msg("\"%s\" is not named: %s", wrong[i], err.text);
         assert_memory_equal(&p, &untouched, sizeof p);
     }
 }
@@ -237,7 +241,7 @@ int main(void)
         cmocka_unit_test(a_text_gives_its_fields),
         cmocka_unit_test(random_problems_survive_the_round_trip),
         cmocka_unit_test(damaged_texts_never_pass_for_something_else),
-        cmocka_unit_test(malformed_texts_are_refused),
+        cmocka_unit_test(malformed_texts_are_refused_by_name),
         cmocka_unit_test(names_and_parsers_agree),
     };
 
