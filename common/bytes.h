@@ -8,6 +8,7 @@
  * is rounded down. Signs, blanks, exponents, hexadecimal and overflow of
  * 2^63-1 are errors. The locale is never consulted.
  *
+ * Owner:   borrows everything.
  * Errors:  UC_EINPUT; outputs are untouched on failure.
  * Threads: no hidden state.
  */

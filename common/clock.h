@@ -3,6 +3,8 @@
  * Time that only grows.
  *
  * Units:   seconds since some fixed moment.
+ * Owner:   nothing is owned.
+ * Errors:  nothing fails.
  * Threads: any.
  */
 #ifndef UC_COMMON_CLOCK_H

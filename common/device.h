@@ -2,7 +2,9 @@
  * @file device.h
  * What a measurement was made on: the device and the library versions.
  *
- * Owner:   plain values.
+ * Units:   *_bytes are bytes.
+ * Owner:   plain values; texts that are returned are constants.
+ * Errors:  nothing fails.
  * Threads: no hidden state.
  */
 #ifndef UC_COMMON_DEVICE_H

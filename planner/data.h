@@ -6,6 +6,7 @@
  * tree), else ../share/ucudnn from it, else the configured pkgdatadir. It
  * holds networks/NAME.json, profiles/NAME.profile and known-bad-engines.
  *
+ * Owner:   lists are the caller's to free.
  * Errors:  UC_EFILE; a name that finds nothing says what there is.
  *          UC_EINPUT: an empty name.
  * Threads: no hidden state.

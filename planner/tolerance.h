@@ -3,7 +3,10 @@
  * How far a kernel's result may be from the strict one: what it claims of its
  * arithmetic, checked by measurement.
  *
- * Errors are relative in the L2 norm, against random inputs in [-1, 1).
+ * Units:   errors are relative in the L2 norm, against random inputs in
+ *          [-1, 1).
+ * Owner:   borrows everything.
+ * Errors:  nothing fails.
  * Threads: no hidden state.
  */
 #ifndef UC_PLANNER_TOLERANCE_H
