@@ -3,6 +3,7 @@
 #include "common/write.h"
 #include "planner/commands.h"
 #include "planner/launch.h"
+#include "planner/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +44,12 @@ static enum uc_status check_output(const char *name, char path[PATH_MAX],
     struct stat st;
     size_t length;
 
-    if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
-        return uc_fail(err, UC_EFILE, "%.256s: is no regular file", name);
+    if (stat(name, &st) == 0) {
+        if (!S_ISREG(st.st_mode))
+            return uc_fail(err, UC_EFILE, "%.256s: is no regular file", name);
+        if (outfile_check(name, err) != UC_OK)
+            return err->status;
+    }
     if (strlen(name) >= sizeof folder || *base == '\0')
         return uc_fail(err, UC_EFILE, "%.256s: %s", name,
                        *base == '\0' ? "is a folder" : "name too long");

@@ -12,10 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum uc_status fail(const struct outfile *file, int cause,
-                           struct uc_error *err)
+static enum uc_status fail(const char *path, int cause, struct uc_error *err)
 {
-    return uc_fail(err, UC_EFILE, "%.256s: %s", file->path, strerror(cause));
+    return uc_fail(err, UC_EFILE, "%.256s: %s", path, strerror(cause));
 }
 
 /** A new file beside the target; -1 with errno. */
@@ -51,8 +50,7 @@ bool outfile_is_same(const char *path, const char *other)
            a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
-static enum uc_status check_replaceable(const struct outfile *file,
-                                        struct uc_error *err)
+enum uc_status outfile_check(const char *path, struct uc_error *err)
 {
     static const char magic[] = "SQLite format 3";
     char start[sizeof magic];
@@ -60,17 +58,16 @@ static enum uc_status check_replaceable(const struct outfile *file,
     int fd;
 
     /* A rename would get around the file's own permission. */
-    if (access(file->target, W_OK) != 0)
-        return fail(file, errno, err);
-    fd = open(file->target, O_RDONLY | O_CLOEXEC);
+    if (access(path, W_OK) != 0)
+        return fail(path, errno, err);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         got = read(fd, start, sizeof start);
         close(fd);
     }
     if (got == (ssize_t)sizeof start && memcmp(start, magic, sizeof magic) == 0)
         return uc_fail(err, UC_EFILE,
-                       "%.256s: is a database, which is not replaced",
-                       file->path);
+                       "%.256s: is a database, which is not replaced", path);
     return UC_OK;
 }
 
@@ -84,13 +81,13 @@ enum uc_status outfile_begin(struct outfile *file, const char *path,
     *file = (struct outfile){ .path = path, .fd = -1 };
     file->target = is_file ? realpath(path, NULL) : strdup(path);
     if (file->target == NULL)
-        return fail(file, errno, err);
-    if (is_file && check_replaceable(file, err) != UC_OK)
+        return fail(file->path, errno, err);
+    if (is_file && outfile_check(path, err) != UC_OK)
         return err->status;
     file->fd = is_there && !is_file ? open(path, O_WRONLY | O_CLOEXEC)
                                     : create_beside(file);
     if (file->fd < 0)
-        return fail(file, errno, err);
+        return fail(file->path, errno, err);
     if (is_file)
         (void)fchmod(file->fd, there.st_mode & 0777);
     file->stream = open_memstream(&file->bytes, &file->length);
@@ -111,7 +108,7 @@ enum uc_status outfile_write(struct outfile *file, struct uc_error *err)
     if (close(file->fd) != 0 && cause == 0)
         cause = errno;
     file->fd = -1;
-    return cause == 0 ? UC_OK : fail(file, cause, err);
+    return cause == 0 ? UC_OK : fail(file->path, cause, err);
 }
 
 enum uc_status outfile_finish(struct outfile *file, struct uc_error *err)
@@ -122,7 +119,7 @@ enum uc_status outfile_finish(struct outfile *file, struct uc_error *err)
     if (status != UC_OK)
         return status;
     if (file->temporary != NULL && rename(file->temporary, file->target) != 0)
-        return fail(file, errno, err);
+        return fail(file->path, errno, err);
     free(file->temporary);
     file->temporary = NULL;
     outfile_drop(file);

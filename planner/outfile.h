@@ -33,6 +33,9 @@ struct outfile {
 /** Both are there and the same, whatever their names. */
 bool outfile_is_same(const char *path, const char *other);
 
+/** A regular file that is there may be replaced. */
+enum uc_status outfile_check(const char *path, struct uc_error *err);
+
 /** The file can be made, which is seen before anything is written. */
 enum uc_status outfile_begin(struct outfile *file, const char *path,
                              struct uc_error *err);

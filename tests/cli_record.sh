@@ -182,6 +182,9 @@ err_is "ucudnn-plan record: none/net.json: No such file or directory"
 expect 6 "a folder in the file's place" \
     ucudnn-plan record -o folder -- touch ran
 err_is "ucudnn-plan record: folder: is no regular file"
+printf 'SQLite format 3\0and more' >a.plan
+expect 6 "a plan in its place" ucudnn-plan record -o a.plan -- touch ran
+err_is "ucudnn-plan record: a.plan: is a database, which is not replaced"
 ok "the command has not run" test ! -e ran
 
 # What keeps a file from being written.
