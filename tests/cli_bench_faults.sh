@@ -37,6 +37,18 @@ rows()
     fi
 }
 
+# reason TEXT: the one bad row's reason in the profile p.
+reason()
+{
+    if command -v sqlite3 >/dev/null; then
+        ok "because: $1" test "$1" = \
+            "$(query "SELECT reason FROM readable WHERE outcome IN ('crashed',
+                'timed-out', 'out-of-bounds')")"
+    else
+        skip "because: $1" "no sqlite3"
+    fi
+}
+
 # fault FAULT STATUS NAME [OPTION...]: a run with it into a fresh profile p.
 fault()
 {
@@ -57,9 +69,18 @@ fault 'nan:op=forward,algorithm=1,n=4' 0 "a reference of NaN is passed over"
 rows wrong 1
 fault 'crash:op=forward,algorithm=1,n=4' 0 "one that crashes condemns itself"
 rows crashed 1
+reason "signal 11 (Segmentation fault)"
 fault 'hang:op=forward,algorithm=1,n=4' 0 "one that hangs condemns itself" \
     --kernel-timeout 4
 rows timed-out 1
+reason "no answer for 4 s"
+fault 'write-output:op=forward,algorithm=2,n=4' 0 "a write behind the output"
+rows out-of-bounds 1
+reason "wrote outside its output"
+fault 'write-workspace:op=forward,algorithm=2,n=4' 0 \
+    "a write behind the workspace"
+rows out-of-bounds 1
+reason "wrote outside its workspace"
 fault 'poison:op=forward,algorithm=2,n=4' 0 "a lost device costs one kernel"
 rows failed 1
 fault 'abort:op=backward-data' 0 "works whose references all fail are kept"

@@ -36,6 +36,19 @@ for outcome in wrong crashed out-of-bounds timed-out; do
             [ "$(kept $rule)" = "$outcome 99 " ]
     done
 done
+# Of two such the graver stays, though the other one is newer, of more samples
+# and faster.
+lesser=timed-out
+for outcome in crashed wrong out-of-bounds; do
+    row $lesser 10 1,2,3 02 | ucudnn-plan restore -o a.profile || exit 99
+    row $outcome 99 1 01 | ucudnn-plan restore -o b.profile || exit 99
+    for rule in more-samples newest faster; do
+        ok "$outcome is kept before $lesser by $rule" \
+            [ "$(kept $rule)" = "$outcome 99 " ]
+    done
+    lesser=$outcome
+done
+row measured 30 1,2,3 01 | ucudnn-plan restore -o a.profile || exit 99
 
 expect 0 "a summary" ucudnn-plan merge -o m.profile a.profile b.profile
 out_has "1 measurements in 1 environment, 1 of them in several profiles"

@@ -126,6 +126,8 @@ fault "nan:$planned" "so is one that leaves a NaN" \
 ok "and shown as such" grep -q '^conv2 *forward .* NaN .* wrong$' out
 fault "write-output:$planned" "a write behind the output" \
     "conv2 forward failed: wrote outside its output"
+fault "write-workspace:$planned" "a write behind the workspace" \
+    "conv2 forward failed: wrote outside its workspace"
 fault "crash:$planned" "a crash is a failed operation" \
     "conv2 forward failed: signal 11"
 out_has "note: left out: operations that do not run, 1"
