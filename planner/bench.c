@@ -186,6 +186,23 @@ static enum uc_status measure(struct run *run, struct uc_error *err)
     return status;
 }
 
+/** Every batch has sizes: known before there is a profile. */
+static enum uc_status check_policy(const struct uc_policy *policy,
+                                   const int64_t *batches, size_t count,
+                                   struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        int64_t *sizes = NULL;
+        size_t size_count;
+
+        status = uc_policy_sizes(policy, batches[i], &sizes, &size_count, err);
+        free(sizes);
+    }
+    return status;
+}
+
 enum uc_status uc_bench_run(const char *path,
                             const struct uc_network_operation *operations,
                             const int64_t *batches, size_t count,
@@ -203,7 +220,9 @@ enum uc_status uc_bench_run(const char *path,
     *summary = (struct uc_bench_summary){ 0 };
     bench = &run->bench;
     bench->summary = summary;
-    status = start_seats(run, err);
+    status = check_policy(policy, batches, count, err);
+    if (status == UC_OK)
+        status = start_seats(run, err);
     bench->work.cudnn = run->environment.versions.cudnn;
     if (status == UC_OK)
         status = uc_profile_open(path, UC_PROFILE_WRITE, &bench->profile, err);

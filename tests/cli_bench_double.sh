@@ -57,4 +57,10 @@ export UC_DOUBLE_CUDNN_VERSION
 expect 5 "another major version of cuDNN is refused" bench --profile none
 err_is "ucudnn-plan bench: cuDNN 80905 found, but major version 9 is needed"
 
+unset UC_DOUBLE_CUDNN_VERSION
+expect 1 "a batch that the policy does not go up to" \
+    bench --profile none --policy all --batch 65537
+err_is "ucudnn-plan bench: policy all goes up to batch 65536, not 65537"
+ok "no refused run makes a profile" [ ! -e none ]
+
 finish
