@@ -60,14 +60,15 @@ static struct uc_measurement random_row(struct uc_kernel kernel, int64_t size,
                                       UC_NOTE_REDUCED_PRECISION,
                                       UC_NOTE_RUNTIME_COMPILED,
                                       UC_NOTE_WINOGRAD };
+    unsigned first = notes[random_below((int64_t)UNIT_COUNT(notes))];
+    unsigned second = notes[random_below((int64_t)UNIT_COUNT(notes))];
 
     return (struct uc_measurement){
         .micro_batch = size,
         .accumulate = accumulate,
         .kernel = kernel,
         .outcome = outcomes[random_below((int64_t)UNIT_COUNT(outcomes))],
-        .notes = notes[random_below((int64_t)UNIT_COUNT(notes))] |
-                 notes[random_below((int64_t)UNIT_COUNT(notes))],
+        .notes = first | second,
         .workspace_bytes = random_below(LIMITS),
         .time_ns = 1 + random_below(8),
     };
