@@ -150,8 +150,12 @@ enum uc_status uc_compact(const struct uc_problem *problem,
         compact_group(&group, list, search_count);
     }
     for (size_t i = 0; i < *count; i++)
-        if (!dropped[i])
-            rows[kept++] = rows[i];
+        if (!dropped[i]) {
+            rows[kept] = rows[i];
+            rows[kept].samples = 0;
+            memset(rows[kept].sample_ns, 0, sizeof rows[kept].sample_ns);
+            kept++;
+        }
     *count = kept;
     free(dropped);
     free(*searches);

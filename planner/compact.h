@@ -6,9 +6,10 @@
  * At one micro-batch and beta case a measurement is needed unless another one
  * is at least as good in time and workspace and is admitted by every plan that
  * admits it (uc_prune_stands_for()). What was cut off or is unsupported is not
- * needed either. Marks (wrong, crashed, ...) and what was too large stay. The
- * record of the search (uc_search) then says that nothing is missing; where
- * there is none and none can be made, everything stays.
+ * needed either, nor are samples: their median and spread stay. So do marks
+ * (wrong, crashed, ...) and what was too large. The record of the search
+ * (uc_search) then says that nothing is missing; where there is none and none
+ * can be made, every row stays.
  *
  * Units:   as the profile's.
  * Owner:   arrays are the caller's, changed in place.

@@ -168,6 +168,9 @@ static void marks_stay_and_what_is_dropped_is_counted(void **state)
                                            .outcome = UC_MEASURED,
                                            .workspace_bytes = 10,
                                            .time_ns = 100 + (int64_t)i,
+                                           .spread_ns = 3,
+                                           .samples = 1,
+                                           .sample_ns = { 100 },
                                            .measured_at = 7 };
     }
     rows[1].outcome = UC_WRONG;
@@ -180,6 +183,8 @@ static void marks_stay_and_what_is_dropped_is_counted(void **state)
         UC_OK);
     assert_int_equal(count, 4); /* 0, 1, 4 and 5 */
     assert_int_equal(rows[0].kernel.algorithm, 0);
+    assert_int_equal(rows[0].spread_ns, 3);
+    assert_int_equal(rows[0].samples, 0);
     assert_int_equal(rows[1].outcome, UC_WRONG);
     assert_int_equal(rows[2].outcome, UC_CRASHED);
     assert_int_equal(rows[3].kernel.algorithm, 5);

@@ -42,7 +42,7 @@ AM_TESTS_ENVIRONMENT = \
 	export TEST_CPPFLAGS; \
 	TEST_CUDA_CPPFLAGS='$(CUDA_CPPFLAGS)'; export TEST_CUDA_CPPFLAGS; \
 	TEST_SQLITE_LIBS='$(SQLITE_LIBS)'; export TEST_SQLITE_LIBS;
-EXTRA_DIST += tests/leaks.txt tests/lib.sh tests/tap.sh tests/unit.h
+EXTRA_DIST += tests/planning_support.h tests/leaks.txt tests/lib.sh tests/tap.sh tests/unit.h
 
 # What a test program links when it does not say (archives give only what
 # is used).
@@ -188,6 +188,7 @@ unit_tests += \
 	tests/curve_build \
 	tests/desirable_build \
 	tests/plan_build \
+	tests/plan_options \
 	tests/verify_judge \
 	tests/wd_glpk_error \
 	tests/wd_solve
