@@ -91,14 +91,25 @@ static struct uc_search legacy_search(const struct group *group)
     return search;
 }
 
-/** Drop what is not needed of one API, and count it in its search. */
+/**
+ * Drop what is not needed of one API. All that its search found and that has
+ * no row then is left out, whether here, by an earlier compacting or by the
+ * benchmark.
+ */
 static void drop(struct group *group, enum uc_api api, struct uc_search *search)
 {
-    for (size_t i = 0; i < group->count; i++)
-        if (group->rows[i].kernel.api == api && !is_needed(group, i)) {
-            group->dropped[i] = true;
-            search->pruned += group->rows[i].outcome != UC_UNSUPPORTED;
-        }
+    int64_t kept = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->rows[i].kernel.api != api)
+            continue;
+        group->dropped[i] = !is_needed(group, i);
+        any = any || group->dropped[i];
+        kept += !group->dropped[i];
+    }
+    if (any)
+        search->pruned = search->found > kept ? search->found - kept : 0;
 }
 
 /** `list` has room for one more search. */

@@ -102,6 +102,10 @@ for limit in 0 99 1K; do
     ok "is the same with $limit" [ "$(grep ^predicted full.out)" = \
         "$(grep ^predicted out)" ]
 done
+expect 0 "a compacted one and one that is not" \
+    ucudnn-plan merge --compact -o both.profile small.profile full.profile
+ok "make the same" sh -c 'for p in small both; do
+    ucudnn-plan dump $p.profile >$p.dump; done; cmp small.dump both.dump'
 
 ok "no temporary files are left" [ -z "$(ls -A | grep '^\.ucudnn')" ]
 
