@@ -34,7 +34,8 @@ static enum uc_status replace_resolve(struct uc_replace *replace,
     if (replace->real == NULL) {
         if (errno != ENOENT)
             return replace_fail(replace, err);
-        if (lstat(replace->path, &st) == 0)
+        /* Another writer may have made the file by now. */
+        if (lstat(replace->path, &st) == 0 && S_ISLNK(st.st_mode))
             return uc_fail(err, UC_EFILE,
                            "%.256s: is a symbolic link to nothing",
                            replace->path);
@@ -96,7 +97,7 @@ static enum uc_status replace_look(struct uc_replace *replace,
                        replace->path);
     /* A rename would get around the file's own permission. */
     if (access(replace->real, W_OK) != 0)
-        return replace_fail(replace, err);
+        return errno == ENOENT ? UC_OK : replace_fail(replace, err);
     replace->exists = st.st_size > 0;
     replace->mode = st.st_mode & 0777;
     return UC_OK;

@@ -5,9 +5,11 @@
  * corrupt, and nothing is lost but what was not finished.
  */
 
+#include "db/replace.h"
 #include "tests/plan_support.h"
 #include "tests/random.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <time.h>
@@ -357,6 +359,31 @@ static void a_killed_planner_leaves_the_old_plan_or_the_new(void **state)
     }
 }
 
+/** One looks for the file; the other makes it and removes it. */
+static void appear_and_go(int index)
+{
+    for (int i = 0; i < 20000; i++) {
+        struct uc_replace replace = { 0 };
+
+        if (index > 0) {
+            int fd = open(shared, O_CREAT | O_WRONLY, 0600);
+
+            if (fd < 0 || close(fd) != 0 || unlink(shared) != 0)
+                _exit(1);
+            continue;
+        }
+        CHECK(uc_replace_begin(shared, &replace, err));
+        uc_replace_end(&replace);
+    }
+}
+
+static void a_file_may_appear_while_it_is_looked_for(void **state)
+{
+    (void)state;
+    shared = in_folder("appear.plan");
+    together(2, appear_and_go);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_reader_plays_back_a_dead_writers_journal),
         cmocka_unit_test(concurrent_planners_lose_no_plan),
         cmocka_unit_test(a_killed_planner_leaves_the_old_plan_or_the_new),
+        cmocka_unit_test(a_file_may_appear_while_it_is_looked_for),
     };
 
     /* A test that fails in a child says why by its exit status. */
