@@ -74,6 +74,9 @@ struct uc_measurement {
 enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
                                struct uc_profile **out, struct uc_error *err);
 void uc_profile_close(struct uc_profile *profile);
+/** Make the file as small as what it holds allows. */
+enum uc_status uc_profile_vacuum(struct uc_profile *profile,
+                                 struct uc_error *err);
 
 /**
  * Find, or in write mode add, an environment; its id is stable in a file.

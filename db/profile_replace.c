@@ -58,6 +58,8 @@ enum uc_status uc_profile_replace_end(struct uc_profile_replace *replace,
                                       enum uc_status status,
                                       struct uc_error *err)
 {
+    if (status == UC_OK)
+        status = uc_profile_vacuum(replace->profile, err);
     uc_profile_close(replace->profile);
     replace->profile = NULL;
     if (status == UC_OK)

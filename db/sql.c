@@ -92,6 +92,12 @@ void uc_sql_rollback(struct uc_sql *sql)
         sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+enum uc_status uc_sql_vacuum(struct uc_sql *sql, struct uc_error *err)
+{
+    /* The copy that it makes would need a folder for temporary files. */
+    return execute(sql, "PRAGMA temp_store = MEMORY; VACUUM", "vacuuming", err);
+}
+
 enum uc_status uc_sql_quick_check(struct uc_sql *sql, struct uc_error *err)
 {
     struct uc_sql_query query = { sql, NULL, "checking", SQLITE_OK, -1 };

@@ -79,6 +79,9 @@ enum uc_status uc_sql_begin(struct uc_sql *sql, struct uc_error *err);
 enum uc_status uc_sql_commit(struct uc_sql *sql, struct uc_error *err);
 void uc_sql_rollback(struct uc_sql *sql);
 
+/** Rewrite the file without the room that insertions left between rows. */
+enum uc_status uc_sql_vacuum(struct uc_sql *sql, struct uc_error *err);
+
 /** SQLite's whole-file check; for small files. */
 enum uc_status uc_sql_quick_check(struct uc_sql *sql, struct uc_error *err);
 

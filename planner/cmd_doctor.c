@@ -46,10 +46,10 @@ static enum uc_status check_device(const struct uc_doctor_machine *machine,
         *err = machine->no_use;
         return err->status;
     }
-    for (size_t i = machine->shipped; i < machine->file_count; i++) {
+    for (size_t i = 0; i < machine->file_count; i++) {
         const struct uc_doctor_file *file = &machine->files[i];
         const char *why = NULL;
-        bool is_for = false;
+        bool is_for = !file->asked;
 
         for (size_t n = 0; n < file->count && !is_for; n++)
             is_for = uc_doctor_is_for(machine, i, n, &why);

@@ -220,7 +220,8 @@ static enum uc_status measure_missing(const struct input_options *options,
         int64_t kernels = show_missing(list, count, options->quiet);
 
         return uc_fail(err, UC_EMISSING,
-                       "%.64s lacks %" PRId64 " measurements of %.64s (%s)",
+                       "%.64s lacks %" PRId64
+                       " measurements of %.64s that bench could add (%s)",
                        input->profile_path, kernels, input->work.networks->name,
                        why);
     }
@@ -269,6 +270,19 @@ static enum uc_status complete_profile(const struct input_options *options,
     return status;
 }
 
+/** Some size of a list may be above the batch, but not all of them. */
+static enum uc_status check_policy(const struct uc_policy *policy,
+                                   const struct uc_network *network,
+                                   struct uc_error *err)
+{
+    if (policy->kind == UC_POLICY_LIST && policy->list[0] > network->batch)
+        return uc_fail(err, UC_EINPUT,
+                       "--policy: every size is larger than the batch of "
+                       "%.64s, %" PRId64,
+                       network->name, network->batch);
+    return UC_OK;
+}
+
 enum uc_status input_read(const struct input_options *options, char **operands,
                           size_t count, struct input *input,
                           struct uc_error *err)
@@ -280,6 +294,9 @@ enum uc_status input_read(const struct input_options *options, char **operands,
         return uc_fail(err, UC_EINPUT, "--profile is needed");
     status = uc_workload_read(operands, count, &options->overrides,
                               &input->work, err);
+    if (status == UC_OK)
+        status = check_policy(&options->planning.policy, input->work.networks,
+                              err);
     if (status == UC_OK)
         status = open_profile(options, input, err);
     if (status == UC_OK)

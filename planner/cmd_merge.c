@@ -24,7 +24,7 @@ static const struct opt_spec opts[] = {
     { .type = OPT_END },
 };
 
-static void print_summary(const struct uc_merge_summary *summary)
+static void print_summary(const struct uc_merge_summary *summary, bool compact)
 {
     printf("%" PRId64 " measurements in %zu environment%s",
            summary->measurements, summary->environments,
@@ -32,8 +32,8 @@ static void print_summary(const struct uc_merge_summary *summary)
     if (summary->conflicts > 0)
         printf(", %" PRId64 " of them in several profiles", summary->conflicts);
     putchar('\n');
-    if (summary->dropped > 0)
-        printf("%" PRId64 " that no plan can need left out\n",
+    if (compact)
+        printf("%" PRId64 " that no plan can need left out, and all samples\n",
                summary->dropped);
     if (summary->marks > 0)
         printf("%" PRId64 " stay wrong, out-of-bounds, crashed or timed-out "
@@ -53,7 +53,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     status = uc_merge(operands, count, (enum uc_merge_rule)args->prefer,
                       args->compact, args->output, &summary, err);
     if (status == UC_OK && !args->quiet)
-        print_summary(&summary);
+        print_summary(&summary, args->compact);
     return status;
 }
 

@@ -5,6 +5,8 @@
 #include "planner/curve.h"
 #include "planner/report.h"
 
+#include "common/bytes.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -21,7 +23,8 @@ static const struct opt_spec opts[] = {
     { "total-workspace", 't', OPT_BYTES, offsetof(struct args, total_bytes),
       "BYTES", "workspace that all operations divide among them" },
     { "target", 0, OPT_SHARE, offsetof(struct args, target), "SHARE",
-      "the least limit that reaches this share of the best speed" },
+      "the least limit of each operation that reaches this share of the best "
+      "speed" },
     { "output", 'o', OPT_STRING, offsetof(struct args, output), "PLAN",
       "plan file to write; other plans in it are kept" },
     { .type = OPT_END },
@@ -59,13 +62,14 @@ static enum uc_status find_limit(const struct args *args,
     knee = uc_curve_knee(&curve, args->target);
     *limit_bytes = knee->limit_bytes;
     if (!args->input.quiet) {
-        char text[UC_REPORT_TEXT];
+        char best[UC_REPORT_TEXT], bytes[UC_BYTES_TEXT];
 
-        uc_report_time(curve.best_ns, text);
+        uc_report_time(curve.best_ns, best);
+        uc_bytes_print(knee->limit_bytes, bytes);
         fprintf(stderr,
-                "target %.4g%% of the best speed (%s) needs %" PRId64
-                " bytes\n",
-                args->target * 100, text, knee->limit_bytes);
+                "target %.4g%% of the best speed (%s) needs %s (%" PRId64
+                " bytes) per operation\n",
+                args->target * 100, best, bytes, knee->limit_bytes);
     }
     uc_curve_free(&curve);
     return UC_OK;

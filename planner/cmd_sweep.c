@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /** Steps of a division's grid from a power of two to the next. */
 enum { DIVISION_STEPS = 8 };
@@ -184,6 +185,12 @@ static enum uc_status check_args(const struct args *args, const char *network,
             outfile_is_same(args->images[i], network))
             return uc_fail(err, UC_EINPUT, "%.256s: is the network itself",
                            args->images[i]);
+    if (args->images[UC_IMAGE_SVG] != NULL &&
+        args->images[UC_IMAGE_PNG] != NULL &&
+        (strcmp(args->images[UC_IMAGE_SVG], args->images[UC_IMAGE_PNG]) == 0 ||
+         outfile_is_same(args->images[UC_IMAGE_SVG],
+                         args->images[UC_IMAGE_PNG])))
+        return uc_fail(err, UC_EINPUT, "--svg and --png name one file");
     if (args->grid > UC_CURVE_MOST_STEPS)
         return uc_fail(err, UC_EINPUT, "--grid: %" PRId64 " is more than %d",
                        args->grid, UC_CURVE_MOST_STEPS);

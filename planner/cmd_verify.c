@@ -147,9 +147,10 @@ static enum uc_status only_consistent(struct job *job, const char *why,
     if (job->args->json)
         return uc_report_verifications_json(stdout, job->list, job->count, err);
     printf("%zu plan%s: batches, workspaces, kernels and problems are "
-           "consistent\nThis is all that was checked, there is no GPU here: "
+           "consistent\nThis is all that was checked%s, there is no GPU here: "
            "%s\n",
-           job->count, job->count == 1 ? "" : "s", why);
+           job->count, job->count == 1 ? "" : "s",
+           job->profile != NULL ? " (not the profile)" : "", why);
     return UC_OK;
 }
 

@@ -28,6 +28,7 @@ struct uc_doctor_match {
 
 struct uc_doctor_file {
     bool plan;  /**< or a profile */
+    bool asked; /**< for by name; of profiles that ship, all are here */
     char *name; /**< owned; as it was given or ships */
     struct uc_error fault;
     struct uc_doctor_match *matches; /**< owned */

@@ -130,6 +130,22 @@ static enum uc_status look_at_data(struct uc_doctor_machine *m,
     return status;
 }
 
+/** Add it, or find it among those that ship. */
+static enum uc_status ask_for(struct uc_doctor_machine *m, bool plan,
+                              const char *name, struct uc_error *err)
+{
+    enum uc_status status;
+    size_t i = 0;
+
+    while (i < m->file_count &&
+           (m->files[i].plan != plan || strcmp(m->files[i].name, name) != 0))
+        i++;
+    status = i < m->file_count ? UC_OK : add_file(m, plan, name, err);
+    if (status == UC_OK)
+        m->files[i].asked = true;
+    return status;
+}
+
 /* The machine -------------------------------------------------------------*/
 
 enum uc_status uc_doctor_machine(struct uc_doctor_machine *machine, int device,
@@ -146,9 +162,9 @@ enum uc_status uc_doctor_machine(struct uc_doctor_machine *machine, int device,
         uc_verify_environment(&options, &machine->here, &machine->no_use);
     status = look_at_data(machine, err);
     if (status == UC_OK && profile != NULL)
-        status = add_file(machine, false, profile, err);
+        status = ask_for(machine, false, profile, err);
     if (status == UC_OK && plan != NULL)
-        status = add_file(machine, true, plan, err);
+        status = ask_for(machine, true, plan, err);
     return status;
 }
 

@@ -65,13 +65,17 @@ static enum uc_status open_watched(struct watched *w, struct uc_error *err)
     if (folder == NULL || folder[0] == '\0')
         folder = "/tmp";
     if (realpath(folder, name) == NULL)
-        return uc_fail(err, UC_EFILE, "%.256s: %s", folder, strerror(errno));
+        return uc_fail(err, UC_EFILE,
+                       "the folder for temporary files, %.256s: %s", folder,
+                       strerror(errno));
     if (snprintf(w->path, sizeof w->path, "%s/ucudnn-doctor.XXXXXX", name) >=
         (int)sizeof w->path)
         return uc_fail(err, UC_EFILE, "%.256s: name too long", folder);
     fd = mkstemp(w->path);
     if (fd < 0)
-        return uc_fail(err, UC_EFILE, "%.256s: %s", folder, strerror(errno));
+        return uc_fail(err, UC_EFILE,
+                       "the folder for temporary files, %.256s: %s", folder,
+                       strerror(errno));
     status = map_file(w, fd, err);
     close(fd);
     if (status == UC_OK && setenv(UC_SIGHT_VARIABLE, w->path, 1) != 0)

@@ -25,6 +25,9 @@ ok "the report is there all the same" grep -q '^bench, verify  *no: ' out
 ok "and why" [ "$(wc -l <err)" -eq 1 ]
 
 # The shipped data.
+expect 0 "a shipped profile, asked for" without_gpu ucudnn-plan doctor -p h200
+ok "is told of once" [ "$(grep -c '^profile h200 ' out)" -eq 1 ]
+expect 5 "and a GPU" without_gpu ucudnn-plan doctor -p h200 --device 0
 mkdir none
 UCUDNN_DATA_DIR=$scratch/none
 expect 6 "no data" without_gpu ucudnn-plan doctor

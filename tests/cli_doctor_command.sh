@@ -207,7 +207,7 @@ done
 # What cannot be.
 expect 6 "no folder for the counters" \
     env TMPDIR=/none ucudnn-plan doctor -- touch ran
-said_is "ucudnn-plan doctor: /none: No such file or directory"
+said_is "ucudnn-plan doctor: the folder for temporary files, /none: No such file or directory"
 expect 6 "a limit on file sizes" \
     sh -c 'ulimit -f 1; exec ucudnn-plan doctor -- touch ran'
 said_is "ucudnn-plan doctor: $(realpath tmp)/$(sed -n 's/.*\(ucudnn-doctor\.[^:]*\):.*/\1/p' err): File too large"

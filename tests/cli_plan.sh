@@ -56,6 +56,8 @@ err_is 'ucudnn-plan plan: --time-limit: "99999999h" is too large (at most 100000
 expect 1 "so can a size of a policy" \
     plan -p a.profile -w 1G --policy 16,9223372036854775807
 err_is 'ucudnn-plan plan: --policy: policy size 9223372036854775807 is too large (at most 2147483647)'
+expect 1 "and all of them" plan -p a.profile -w 1G --policy 1000,1001
+err_is "ucudnn-plan plan: --policy: every size is larger than the batch of net, 8"
 
 # WR.
 expect 0 "a limit that everything fits" plan -p a.profile -w 1G
@@ -158,7 +160,7 @@ expect 4 "a batch that was not measured" \
     plan -p a.profile -w 1G --batch 16 -o missing.plan
 err_has "missing: forward:fp32:fma:nchw:c4:k16:i16x16:f3x3:p1x1 micro-batch 16: 8 kernels"
 # Five problems at batch 16; backward-filter at beta 1 also at batch 8.
-err_has "a.profile lacks 50 measurements of net (--offline does not measure)"
+err_has "a.profile lacks 50 measurements of net that bench could add (--offline does not measure)"
 ok "nothing is printed" [ ! -s out ]
 ok "no plan is written" no_file missing.plan
 expect 4 "quietly" plan -p a.profile -w 1G --batch 16 --quiet

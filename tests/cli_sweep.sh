@@ -212,7 +212,7 @@ ok "nothing is printed" [ ! -s out ]
 expect 1 "a profile is needed" sweep
 err_is "ucudnn-plan sweep: --profile is needed"
 expect 4 "a batch that was not measured" sweep -p a.profile -b 16 -q
-err_has "a.profile lacks 50 measurements of net (--offline does not measure)"
+err_has "a.profile lacks 50 measurements of net that bench could add (--offline does not measure)"
 err_one_line
 expect 3 "a limit that nothing fits" sweep -p a.profile -w 0 --deterministic
 err_has "no configuration fits --workspace-limit 0: the least that would do is"
@@ -221,6 +221,9 @@ least=$(sed 's/.*would do is \([0-9]*\) bytes.*/\1/' err)
 expect 0 "that least" sweep -p a.profile -w "$least" --deterministic
 expect 3 "a total that nothing fits" sweep -p a.profile -t 0 --deterministic
 err_has "no configuration fits --total-workspace 0"
+expect 1 "two images of one name" sweep -p a.profile --svg a.svg --png a.svg
+err_is "ucudnn-plan sweep: --svg and --png name one file"
+ok "are not drawn" [ ! -e a.svg ]
 expect 1 "a target of more than all" sweep -p a.profile --target 101%
 err_one_line
 
@@ -238,6 +241,9 @@ for target in 0 0.5 80% 95% 99.9% 1; do
         "$(knee "$share" wr | sed 's/ .*//')" ]
 done
 err_has "target 100% of the best speed"
+bytes=$(ucudnn-plan show --json t.plan |
+    sed -n 's/^  "limit_bytes": \([0-9]*\),/\1/p')
+err_has "($bytes bytes) per operation"
 expect 0 "quietly" ucudnn-plan plan --offline net.json -p a.profile \
     --target 95% -t 1M -q -o both.plan
 ok "says nothing" [ ! -s err ]

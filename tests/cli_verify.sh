@@ -244,6 +244,8 @@ export UC_DOUBLE_DEVICES
 expect 0 "without a GPU, what is consistent" verify a.plan
 out_has "1 plan: batches, workspaces, kernels and problems are consistent"
 out_has "This is all that was checked, there is no GPU here: "
+expect 0 "nor is a profile looked at" verify a.plan -p p
+out_has "This is all that was checked (not the profile), there is no GPU here: "
 expect 0 "as JSON" verify a.plan --json
 out_has '"operations": null'
 expect 5 "a GPU that is asked for and is not there" verify a.plan --device 0
