@@ -21,6 +21,7 @@ command -v "$clang" >/dev/null || {
 # What the fuzzers need of the product, without GPU code.
 for file in "$source"/common/*.c "$source"/db/*.c "$source"/planner/import*.c \
     "$source"/planner/json_text.c "$source"/planner/network*.c \
+    "$source"/planner/outfile.c \
     "$source"/tests/fuzz.c; do
     # shellcheck disable=SC2086 # flags are words
     "$clang" $flags -I"$source" -I. $FUZZ_CPPFLAGS -c "$file" \
