@@ -52,7 +52,7 @@ cells="unet3d:fp32:512 resnet18:fp16:64:5 resnet18:fp32:64:2:$fine_sizes
     unet3d:tf32:512 alexnet:fp32:64:2:$fine_sizes unet3d:fp16:512
     resnet18:tf32:64:2:$fine_sizes alexnet:tf32:64:2:$fine_sizes
     alexnet:fp16:64:2:$fine_sizes"
-slow_tests="gpu_bench.sh gpu_pytorch.sh"
+slow_tests="gpu_doctor.sh gpu_bench.sh gpu_pytorch.sh"
 
 # work GPU: every cell, then every test, that no other GPU has taken.
 work()

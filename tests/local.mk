@@ -303,6 +303,7 @@ gpu_programs = \
 endif
 gpu_tests += $(gpu_programs) \
 	tests/gpu_bench.sh \
+	tests/gpu_doctor.sh \
 	tests/gpu_pytorch.sh
 cli_tests += tests/carry_folder.sh
 EXTRA_DIST += \
@@ -311,6 +312,7 @@ EXTRA_DIST += \
 	tests/gpu_carried.sh \
 	tests/gpu_profile.sh \
 	tests/gpu_bench.sh \
+	tests/gpu_doctor.sh \
 	tests/gpu_pytorch.sh \
 	tests/pytorch/compare.py \
 	tests/pytorch/step.py
