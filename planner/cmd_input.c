@@ -295,8 +295,8 @@ enum uc_status input_read(const struct input_options *options, char **operands,
     status = uc_workload_read(operands, count, &options->overrides,
                               &input->work, err);
     if (status == UC_OK)
-        status = check_policy(&options->planning.policy, input->work.networks,
-                              err);
+        status =
+            check_policy(&options->planning.policy, input->work.networks, err);
     if (status == UC_OK)
         status = open_profile(options, input, err);
     if (status == UC_OK)

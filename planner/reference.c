@@ -2,6 +2,8 @@
 
 #include "planner/trial.h"
 
+#include "planner/tolerance.h"
+
 #include <math.h>
 
 /** One kernel's result in its output; *good is false when it has none. */
@@ -35,8 +37,11 @@ static enum uc_status try_reference(struct uc_trial *trial,
     return status;
 }
 
-/** Whether the two results are one; the newer takes the older's place. */
-static enum uc_status compare_references(struct uc_trial *trial,
+/**
+ * Whether the two results are one, as near as their kernels claim, whose notes
+ * are given; if not, the newer takes the older's place.
+ */
+static enum uc_status compare_references(struct uc_trial *trial, unsigned notes,
                                          struct uc_error *err)
 {
     struct uc_measure_session *s = trial->session;
@@ -49,11 +54,13 @@ static enum uc_status compare_references(struct uc_trial *trial,
 
     if (status != UC_OK)
         return status;
+    if (error <= uc_tolerance(&trial->problem, notes)) {
+        trial->reference = UC_REFERENCE_AGREED;
+        return UC_OK;
+    }
     s->second = s->reference;
     s->reference = newer;
-    trial->reference = error <= uc_measure_tolerance(&trial->problem)
-                           ? UC_REFERENCE_AGREED
-                           : UC_REFERENCE_DISPUTED;
+    trial->reference = UC_REFERENCE_DISPUTED;
     return UC_OK;
 }
 
@@ -69,11 +76,13 @@ static enum uc_status run_reference(struct uc_trial *trial,
     struct uc_buffer *result =
         uc_trial_buffer(trial, uc_operation_output(trial->problem.operation));
     int count = uc_legacy_algorithm_count(trial->problem.operation);
+    unsigned before = 0; /* the notes of the kernel before */
 
     for (size_t i = (size_t)trial->skip_references;
          i < sizeof order / sizeof *order; i++) {
         struct uc_kernel kernel = { .algorithm = order[i],
                                     .math = UC_MATH_FMA };
+        unsigned notes = uc_legacy_notes(&kernel, trial->problem.operation);
         enum uc_status status;
         bool good;
 
@@ -94,8 +103,9 @@ static enum uc_status run_reference(struct uc_trial *trial,
             if (status == UC_ENOFIT) /* no room for a second opinion */
                 return UC_OK;
         } else {
-            status = compare_references(trial, err);
+            status = compare_references(trial, before | notes, err);
         }
+        before = notes;
         if (status != UC_OK || trial->reference == UC_REFERENCE_AGREED)
             return status;
     }

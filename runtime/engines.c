@@ -24,21 +24,29 @@ struct search {
     size_t count;
 };
 
-/** The engine at the micro-batch; NULL when cuDNN has none. */
-static struct engine *find_engine(struct search *s, int index)
+/** What cuDNN does not have is no error. */
+static cudnnStatus_t or_none(cudnnStatus_t status)
+{
+    return uc_cudnn_is_unsupported(status) ? CUDNN_STATUS_SUCCESS : status;
+}
+
+/** The engine at the micro-batch into *out; NULL when cuDNN has none. */
+static cudnnStatus_t find_engine(struct search *s, int index,
+                                 const struct engine **out)
 {
     struct engine *engine = &s->engines[index];
+    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
 
-    if (!engine->tried &&
-        uc_graph_engine(&s->graph, index, &engine->descriptor,
-                        &engine->notes) != CUDNN_STATUS_SUCCESS)
-        engine->descriptor = NULL;
+    if (!engine->tried)
+        status = uc_graph_engine(&s->graph, index, &engine->descriptor,
+                                 &engine->notes);
     engine->tried = true;
-    return engine->descriptor != NULL &&
+    *out = engine->descriptor != NULL &&
                    (s->runtime_compiled ||
                     !(engine->notes & UC_NOTE_RUNTIME_COMPILED))
                ? engine
                : NULL;
+    return or_none(status);
 }
 
 static bool is_listed(const struct search *s, const struct uc_kernel *kernel)
@@ -54,16 +62,21 @@ static bool is_listed(const struct search *s, const struct uc_kernel *kernel)
 /** Take the kernel if it is new and cuDNN has it at the micro-batch. */
 static cudnnStatus_t take(struct search *s, const struct uc_kernel *kernel)
 {
-    struct engine *engine;
+    const struct engine *engine;
     cudnnBackendDescriptor_t config;
     struct uc_engine_candidate *candidate;
     int64_t workspace_bytes;
+    cudnnStatus_t status;
 
-    if (kernel->engine >= s->engine_count || is_listed(s, kernel) ||
-        (engine = find_engine(s, kernel->engine)) == NULL ||
-        uc_graph_config(&s->graph, engine->descriptor, kernel, &config,
-                        &workspace_bytes) != CUDNN_STATUS_SUCCESS)
+    if (kernel->engine >= s->engine_count || is_listed(s, kernel))
         return CUDNN_STATUS_SUCCESS;
+    status = find_engine(s, kernel->engine, &engine);
+    if (status != CUDNN_STATUS_SUCCESS || engine == NULL)
+        return status;
+    status = uc_graph_config(&s->graph, engine->descriptor, kernel, &config,
+                             &workspace_bytes);
+    if (status != CUDNN_STATUS_SUCCESS)
+        return or_none(status);
     uc_descriptor_free(s->cudnn, config);
     candidate = uc_array_append(&s->list, &s->count, sizeof *candidate);
     if (candidate == NULL)
@@ -201,16 +214,16 @@ static cudnnStatus_t take_named(struct search *s, cudnnBackendHeurMode_t mode,
                                 int64_t most)
 {
     cudnnBackendDescriptor_t results[MOST_RESULTS];
-    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
     struct uc_kernel kernel;
     int64_t count;
+    cudnnStatus_t status = or_none(ask(&s->graph, mode, results, &count));
 
-    if (ask(&s->graph, mode, results, &count) != CUDNN_STATUS_SUCCESS)
-        count = 0;
     for (int64_t i = 0; i < count && i < most && status == CUDNN_STATUS_SUCCESS;
-         i++)
-        if (read_kernel(s->cudnn, results[i], &kernel) == CUDNN_STATUS_SUCCESS)
-            status = take(s, &kernel);
+         i++) {
+        status = read_kernel(s->cudnn, results[i], &kernel);
+        status =
+            status == CUDNN_STATUS_SUCCESS ? take(s, &kernel) : or_none(status);
+    }
     for (int i = 0; i < MOST_RESULTS; i++)
         uc_descriptor_free(s->cudnn, results[i]);
     return status;
@@ -308,8 +321,7 @@ static cudnnStatus_t search(const struct uc_engines *e, int64_t micro_batch,
 
     if (status == CUDNN_STATUS_SUCCESS)
         status = micro_batch < 0 ? take_whole(s) : take_micro(s, e);
-    if (uc_cudnn_is_unsupported(status)) /* the graph API has it not */
-        status = CUDNN_STATUS_SUCCESS;
+    status = or_none(status);
     if (status == CUDNN_STATUS_SUCCESS) {
         *list = s != NULL ? s->list : NULL;
         *count = s != NULL ? s->count : 0;

@@ -65,6 +65,10 @@ fault()
 # The reference is algorithm 1 first; the second opinion is algorithm 0.
 fault 'wrong:op=forward,algorithm=1' 0 "a wrong reference is outvoted"
 rows wrong 2
+fault 'inexact:op=forward,algorithm=1,n=4' 0 "so is one that is inexact"
+rows wrong 1
+fault 'inexact:op=forward,algorithm=0,n=4' 0 "or an inexact second opinion"
+rows wrong 1
 fault 'nan:op=forward,algorithm=1,n=4' 0 "a reference of NaN is passed over"
 rows wrong 1
 fault 'crash:op=forward,algorithm=1,n=4' 0 "one that crashes condemns itself"

@@ -168,6 +168,21 @@ is "and finds them" f "SELECT count(*) > 0 FROM readable
 expect 0 "then nothing is left" bench --profile f net.json
 out_has "0 measurements in "
 
+rm -f f
+expect 0 "what there is" bench --profile f --api graph --exhaustive net.json
+found=$(query f "SELECT count(*) FROM readable")
+for size in 8 16; do
+    rm -f f
+    UC_DOUBLE_FAULT="fail:call=advise,n=$size,status=1003"
+    export UC_DOUBLE_FAULT
+    expect 0 "a search that cuDNN fails in at $size" \
+        bench --profile f --api graph --exhaustive net.json
+    unset UC_DOUBLE_FAULT
+    out_has "searches for graph engines failed"
+    expect 0 "is made again" bench --profile f --api graph --exhaustive net.json
+    is "and finds all" f "SELECT count(*) FROM readable" "$found"
+done
+
 # A killed run: it hangs at size 4, behind four finished sizes.
 rm -f f
 UC_DOUBLE_FAULT='hang:algorithm=eng9,n=4'

@@ -115,6 +115,10 @@ static bool fail_after(const struct uc_call *call)
     for (int64_t i = 0; effects->wrong && i < span; i += 8) {
         uc_number_store(output, type, i, uc_number_load(output, type, i) + 1);
     }
+    for (int64_t i = 0; effects->inexact && i < span; i++) {
+        uc_number_store(output, type, i,
+                        uc_number_load(output, type, i) * (1 + 0x1p-10));
+    }
     if (effects->nan) {
         uc_number_store(output, type, span - 1, NAN);
     }
@@ -130,8 +134,8 @@ static bool fail_after(const struct uc_call *call)
     if (effects->poison) {
         uc_double_poison(call->handle->device);
     }
-    return effects->wrong || effects->nan || effects->write_output ||
-           effects->write_workspace;
+    return effects->wrong || effects->inexact || effects->nan ||
+           effects->write_output || effects->write_workspace;
 }
 
 /** What a call with descriptors that fit must satisfy. */

@@ -57,7 +57,7 @@ void uc_double_reset(void);
 struct uc_double_effects {
     int status;
     bool abort, crash, hang, hang_later, poison;
-    bool wrong, nan, write_output, write_workspace;
+    bool wrong, inexact, nan, write_output, write_workspace;
     double time_factor;
     double workspace_factor;
 };

@@ -16,6 +16,7 @@ enum action {
     HANG_LATER,
     POISON,
     WRONG,
+    INEXACT,
     NOT_A_NUMBER,
     WRITE_OUTPUT,
     WRITE_WORKSPACE,
@@ -26,9 +27,10 @@ enum action {
 };
 
 static const char *const action_names[ACTIONS] = {
-    "fail",   "abort",     "crash",         "hang",         "hang-later",
-    "poison", "wrong",     "nan",           "write-output", "write-workspace",
-    "slow",   "workspace", "out-of-memory",
+    "fail",       "abort",         "crash",           "hang",
+    "hang-later", "poison",        "wrong",           "inexact",
+    "nan",        "write-output",  "write-workspace", "slow",
+    "workspace",  "out-of-memory",
 };
 
 static const char *const operation_names[UC_DOUBLE_OPERATIONS] = {
@@ -200,6 +202,9 @@ static void apply(const struct fault *fault, struct uc_double_effects *effects)
         break;
     case WRONG:
         effects->wrong = true;
+        break;
+    case INEXACT:
+        effects->inexact = true;
         break;
     case NOT_A_NUMBER:
         effects->nan = true;
