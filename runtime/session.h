@@ -62,6 +62,7 @@ struct uc_admission {
     void *workspace;
     size_t workspace_bytes;
     struct uc_segment *segment; /**< to be released, or NULL */
+    CUstreamCaptureMode mode;   /**< to be restored (capture.h) */
     CUdevice device;
 };
 
