@@ -134,7 +134,7 @@ static bool make_ready(const struct uc_call *call, struct uc_entry *entry,
     CUstream stream;
 
     if (call->fused && !uc_ready_is_quick(entry))
-        return miss(l, UC_MISS_REFUSED, 0, "engines do not fuse") != NULL;
+        return miss(l, UC_MISS_FUSED, 0, "planned with engines") != NULL;
     if (l->alpha != NULL && l->beta != NULL)
         scaling = uc_scaling_read(&l->problem, l->alpha, l->beta);
     l->ready = uc_ready_find(entry, l->device, &scaling);
@@ -359,16 +359,39 @@ int uc_session_algorithm(const struct uc_call *call,
     return algorithm;
 }
 
+static void give_back(const struct uc_admission *admission)
+{
+    uc_capture_restore(&session.cuda, admission->mode);
+    if (admission->segment != NULL)
+        uc_arena_release(&session.cuda, admission->segment);
+}
+
+/** Of a call that was admitted, and so is known. */
+static void miss_admitted(const struct uc_call *call, enum uc_miss reason,
+                          const char *why)
+{
+    struct lookup l = { .query = false };
+
+    l.known =
+        uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
+                          &l.problem, &l.batch) == NULL;
+    miss(&l, reason, 0, why);
+}
+
+void uc_session_withdraw(const struct uc_call *call,
+                         const struct uc_admission *admission, const char *why)
+{
+    give_back(admission);
+    miss_admitted(call, UC_MISS_FUSED, why);
+}
+
 bool uc_session_finish(const struct uc_call *call,
                        const struct uc_admission *admission,
                        cudnnStatus_t status, bool started)
 {
     struct uc_entry *entry = admission->entry;
-    struct lookup l;
 
-    uc_capture_restore(&session.cuda, admission->mode);
-    if (admission->segment != NULL)
-        uc_arena_release(&session.cuda, admission->segment);
+    give_back(admission);
     if (status == CUDNN_STATUS_SUCCESS) {
         uc_ready_set_warm(admission->ready, admission->device);
         atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);
@@ -381,11 +404,7 @@ bool uc_session_finish(const struct uc_call *call,
                uc_operation_name(call->operation),
                started ? "fails half done" : "passes through",
                session.cudnn.GetErrorString(status));
-    if (started)
-        return true;
-    l.query = false;
-    l.known =
-        uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
-                          &l.problem, &l.batch) == NULL;
-    return miss(&l, UC_MISS_REFUSED, 0, "when run") != NULL;
+    if (!started)
+        miss_admitted(call, UC_MISS_REFUSED, "when run");
+    return started;
 }
