@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "runtime/api_impl.h"
+#include "runtime/capture.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -185,13 +186,26 @@ UC_API ucudnn_status ucudnn_open_plan_file(const char *path,
     return UCUDNN_OK;
 }
 
+/** What was made ready may hold modules of the device. */
+static void free_table(struct ucudnn_plan_file *file)
+{
+    CUstreamCaptureMode mode;
+
+    if (!atomic_load(&file->attached)) {
+        uc_table_free(file->table);
+        return;
+    }
+    uc_matcher_free(&file->matcher);
+    mode = uc_capture_relax(&file->cuda);
+    uc_table_free(file->table);
+    uc_capture_restore(&file->cuda, mode);
+}
+
 UC_API void ucudnn_close_plan_file(ucudnn_plan_file *file)
 {
     if (file == NULL)
         return;
-    if (atomic_load(&file->attached))
-        uc_matcher_free(&file->matcher);
-    uc_table_free(file->table);
+    free_table(file);
     free(file->operations);
     free(file->first);
     free(file->by_entry);

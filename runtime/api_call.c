@@ -6,6 +6,7 @@
 
 #include "runtime/api_impl.h"
 #include "runtime/caller.h"
+#include "runtime/capture.h"
 #include "runtime/execute.h"
 #include "runtime/sight.h"
 
@@ -51,13 +52,16 @@ static ucudnn_status make_ready(ucudnn_plan_file *file, cudnnHandle_t handle,
                                 struct uc_ready **out)
 {
     struct uc_ready *ready = uc_ready_find(entry, device, scaling);
+    CUstreamCaptureMode mode;
     CUstream stream = NULL;
 
     if (ready == NULL) {
         if (!uc_ready_is_quick(entry) &&
             uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
             return UCUDNN_CAPTURE;
+        mode = uc_capture_relax(&file->cuda);
         ready = uc_ready_make(entry, &file->cudnn, handle, device, scaling);
+        uc_capture_restore(&file->cuda, mode);
     }
     if (ready == NULL || ready->broken)
         return UCUDNN_REFUSED;
@@ -200,18 +204,25 @@ static ucudnn_status execute(const ucudnn_operation *operation,
                              void *workspace, size_t workspace_bytes,
                              cudnnStatus_t *cudnn_status)
 {
+    const struct uc_cuda *cuda = &operation->file->cuda;
     struct uc_ready *ready;
     ucudnn_status status = admit(operation, handle, alpha, beta, tensors,
                                  workspace, workspace_bytes, &ready);
+    CUstreamCaptureMode mode;
+    int device;
     bool started;
 
     if (status != UCUDNN_OK)
         return status;
+    device = current_device(operation->file);
+    mode = uc_ready_is_warm(ready, device) ? UC_CAPTURE_RELAXED
+                                           : uc_capture_relax(cuda);
     *cudnn_status = uc_execute(ready, handle, alpha, tensors, beta, workspace,
                                workspace_bytes, &started);
+    uc_capture_restore(cuda, mode);
     if (*cudnn_status != CUDNN_STATUS_SUCCESS)
         return started ? UCUDNN_INCOMPLETE : UCUDNN_REFUSED;
-    uc_ready_set_warm(ready, current_device(operation->file));
+    uc_ready_set_warm(ready, device);
     return UCUDNN_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/arena.h"
 
 #include "common/log.h"
+#include "runtime/capture.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -106,19 +107,21 @@ static struct arena *create(const struct uc_cuda *cuda,
                             const struct uc_plan *plan)
 {
     struct arena *arena = calloc(1, sizeof *arena);
+    CUstreamCaptureMode mode;
 
     if (arena == NULL)
         return NULL;
     arena->plan = plan;
+    mode = uc_capture_relax(cuda);
     arena->usable = fill(cuda, table, arena);
-    if (!arena->usable) {
-        if (arena->base != 0)
-            cuda->MemFree(arena->base);
+    if (!arena->usable && arena->base != 0)
+        cuda->MemFree(arena->base);
+    uc_capture_restore(cuda, mode);
+    if (!arena->usable)
         uc_log(UC_LOG_WARNING,
                "no device memory for the workspaces of the plan of %s: it is "
                "not followed",
                plan->network);
-    }
     return arena;
 }
 

@@ -68,14 +68,3 @@ bool uc_is_aligned(const struct uc_tensors *tensors, const void *workspace)
              (uintptr_t)tensors->y | (uintptr_t)workspace) %
             UC_ALIGNMENT) == 0;
 }
-
-bool uc_is_capturing(const struct uc_cuda *cuda, const struct uc_cudnn *cudnn,
-                     cudnnHandle_t handle, CUstream *stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-
-    return cudnn->GetStream(handle, (cudaStream_t *)stream) ==
-               CUDNN_STATUS_SUCCESS &&
-           cuda->StreamIsCapturing(*stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
-}

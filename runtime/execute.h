@@ -38,9 +38,4 @@ cudnnStatus_t uc_execute_fused(const struct uc_ready *ready,
 /** Whether tensors and workspace, which may be NULL, start at UC_ALIGNMENT. */
 bool uc_is_aligned(const struct uc_tensors *tensors, const void *workspace);
 
-/** Whether the handle's stream, which goes to *stream, is being captured: a
-    first run could load modules, which capture forbids. */
-bool uc_is_capturing(const struct uc_cuda *cuda, const struct uc_cudnn *cudnn,
-                     cudnnHandle_t handle, CUstream *stream);
-
 #endif

@@ -167,6 +167,19 @@ static bool is_one_kernel(const struct uc_ready *ready)
     return true;
 }
 
+/** Why an admitted call cannot run in pieces; NULL: it can. */
+static const char *obstacle(const struct uc_cudnn *cudnn,
+                            const struct uc_call *call,
+                            cudnnTensorDescriptor_t z, bool in_place,
+                            const struct uc_ready *ready)
+{
+    if (!same_layout(cudnn, z, call->descriptors.y))
+        return "z lies differently from y";
+    if (in_place && !is_one_kernel(ready))
+        return "z is y, and several kernels are planned";
+    return NULL;
+}
+
 /** As follow_plan(), for the fused call. */
 static bool follow_plan_fused(const struct uc_session *session,
                               const struct uc_call *call,
@@ -177,17 +190,21 @@ static bool follow_plan_fused(const struct uc_session *session,
                               void *workspace, size_t workspace_bytes,
                               int *algorithm, cudnnStatus_t *status)
 {
+    const bool in_place = epilogue->z == tensors->y;
     struct uc_admission a;
-    bool started = false, in_place = epilogue->z == tensors->y;
+    const char *why;
+    bool started;
 
-    if (uc_session_admit(call, alpha, epilogue->alpha2, tensors, workspace,
-                         workspace_bytes, &a)) {
-        *status = CUDNN_STATUS_NOT_SUPPORTED;
-        if (same_layout(&session->cudnn, z_descriptor, call->descriptors.y) &&
-            (!in_place || is_one_kernel(a.ready)))
-            *status = uc_execute_fused(a.ready, call->handle, alpha, tensors,
-                                       epilogue, a.workspace, a.workspace_bytes,
-                                       &started);
+    if (!uc_session_admit(call, alpha, epilogue->alpha2, tensors, workspace,
+                          workspace_bytes, &a)) {
+        /* counted there */
+    } else if ((why = obstacle(&session->cudnn, call, z_descriptor, in_place,
+                               a.ready)) != NULL) {
+        uc_session_withdraw(call, &a, why);
+    } else {
+        *status =
+            uc_execute_fused(a.ready, call->handle, alpha, tensors, epilogue,
+                             a.workspace, a.workspace_bytes, &started);
         /* The whole call writes all of y again, from inputs that still are. */
         if (*status != CUDNN_STATUS_SUCCESS && !in_place)
             started = false;

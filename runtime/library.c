@@ -11,6 +11,7 @@
 struct symbol {
     const char *name;
     size_t offset; /**< of the member in its table */
+    bool optional; /**< may be missing */
 };
 
 #define UC_STRING_(text) #text
@@ -19,14 +20,19 @@ struct symbol {
 /* The headers rename some functions (cuMemAlloc to cuMemAlloc_v2); the
  * expansion before UC_STRING_ gives the name the library exports. */
 static const struct symbol cuda_symbols[] = {
-#define UC_SYMBOL(name) { UC_STRING(cu##name), offsetof(struct uc_cuda, name) },
+#define UC_SYMBOL(name) \
+    { UC_STRING(cu##name), offsetof(struct uc_cuda, name), false },
     UC_CUDA_FUNCTIONS(UC_SYMBOL)
+#undef UC_SYMBOL
+#define UC_SYMBOL(name) \
+    { UC_STRING(cu##name), offsetof(struct uc_cuda, name), true },
+        UC_CUDA_OPTIONAL(UC_SYMBOL)
 #undef UC_SYMBOL
 };
 
 static const struct symbol cudnn_symbols[] = {
 #define UC_SYMBOL(name) \
-    { UC_STRING(cudnn##name), offsetof(struct uc_cudnn, name) },
+    { UC_STRING(cudnn##name), offsetof(struct uc_cudnn, name), false },
     UC_CUDNN_FUNCTIONS(UC_SYMBOL)
 #undef UC_SYMBOL
 };
@@ -54,7 +60,7 @@ static enum uc_status resolve(void *library, const char *soname,
     for (size_t i = 0; i < count; i++) {
         void *function = find(library, symbols[i].name);
 
-        if (function == NULL)
+        if (function == NULL && !symbols[i].optional)
             return uc_fail(err, UC_EDEVICE, "%s has no function %s", soname,
                            symbols[i].name);
         memcpy((char *)table + symbols[i].offset, &function, sizeof function);

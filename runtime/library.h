@@ -54,6 +54,9 @@ enum { UC_DEVICES = 64 };
     X(StreamIsCapturing)      \
     X(StreamWaitEvent)
 
+/** NULL where the driver does not have them. */
+#define UC_CUDA_OPTIONAL(X) X(ThreadExchangeStreamCaptureMode)
+
 #define UC_CUDNN_FUNCTIONS(X)                    \
     X(GetVersion)                                \
     X(GetErrorString)                            \
@@ -103,6 +106,7 @@ enum { UC_DEVICES = 64 };
 struct uc_cuda {
 #define UC_MEMBER(name) __typeof__(cu##name) *name;
     UC_CUDA_FUNCTIONS(UC_MEMBER)
+    UC_CUDA_OPTIONAL(UC_MEMBER)
 #undef UC_MEMBER
 };
 

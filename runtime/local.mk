@@ -24,6 +24,7 @@ libucudnn_la_SOURCES = \
 	runtime/api.c runtime/api_impl.h \
 	runtime/api_call.c \
 	runtime/arena.c runtime/arena.h \
+	runtime/capture.c runtime/capture.h \
 	runtime/caller.c runtime/caller.h \
 	runtime/execute.c runtime/execute.h \
 	runtime/interpose.c \

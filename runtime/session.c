@@ -3,6 +3,7 @@
 #include "runtime/session.h"
 
 #include "common/log.h"
+#include "runtime/capture.h"
 #include "runtime/execute.h"
 #include "runtime/match.h"
 #include "runtime/record.h"
@@ -129,18 +130,21 @@ static bool make_ready(const struct uc_call *call, struct uc_entry *entry,
                        struct lookup *l)
 {
     struct uc_scaling scaling = usual;
+    CUstreamCaptureMode mode;
     CUstream stream;
 
     if (call->fused && !uc_ready_is_quick(entry))
-        return miss(l, UC_MISS_REFUSED, 0, "engines do not fuse") != NULL;
+        return miss(l, UC_MISS_FUSED, 0, "planned with engines") != NULL;
     if (l->alpha != NULL && l->beta != NULL)
         scaling = uc_scaling_read(&l->problem, l->alpha, l->beta);
     l->ready = uc_ready_find(entry, l->device, &scaling);
     if (l->ready == NULL) {
         if (!uc_ready_is_quick(entry) && is_capturing(call->handle, &stream))
             return miss(l, UC_MISS_CAPTURE, 0, "first use") != NULL;
+        mode = uc_capture_relax(&session.cuda);
         l->ready = uc_ready_make(entry, &session.cudnn, call->handle, l->device,
                                  &scaling);
+        uc_capture_restore(&session.cuda, mode);
     }
     if (l->ready == NULL)
         return miss(l, UC_MISS_REFUSED, 0,
@@ -240,6 +244,7 @@ bool uc_session_admit(const struct uc_call *call, const void *alpha,
                               .workspace_bytes = workspace_bytes };
     struct lookup l;
     CUstream stream;
+    bool warm;
 
     l.query = false;
     l.alpha = alpha;
@@ -256,8 +261,8 @@ bool uc_session_admit(const struct uc_call *call, const void *alpha,
     a.ready = l.ready;
     if (!uc_is_aligned(tensors, workspace))
         return miss(&l, UC_MISS_ALIGNMENT, 0, NULL) != NULL;
-    if (!uc_ready_is_warm(a.ready, l.device) &&
-        is_capturing(call->handle, &stream))
+    warm = uc_ready_is_warm(a.ready, l.device);
+    if (!warm && is_capturing(call->handle, &stream))
         return miss(&l, UC_MISS_CAPTURE, 0, "first use") != NULL;
     if (a.entry->plan->mode == UC_PLAN_WD &&
         !take_segment(&l, call->handle, &a))
@@ -272,6 +277,7 @@ bool uc_session_admit(const struct uc_call *call, const void *alpha,
                     NULL) != NULL;
     }
     a.device = l.device;
+    a.mode = warm ? UC_CAPTURE_RELAXED : uc_capture_relax(&session.cuda);
     *admission = a;
     return true;
 }
@@ -324,15 +330,14 @@ static int first_fitting(const struct uc_call *call, bool deterministic,
     return -1;
 }
 
-int uc_session_algorithm(const struct uc_call *call,
-                         const struct uc_admission *admission, int algorithm,
-                         size_t workspace_bytes)
+/** The program's algorithm, or one that there is enough workspace for. */
+static int choose(const struct uc_call *call, int algorithm,
+                  size_t workspace_bytes)
 {
     size_t bytes;
     int other;
 
-    if (admission->entry == NULL ||
-        (real_workspace(call, algorithm, &bytes) && bytes <= workspace_bytes))
+    if (real_workspace(call, algorithm, &bytes) && bytes <= workspace_bytes)
         return algorithm;
     other = first_fitting(call, true, workspace_bytes);
     if (other < 0)
@@ -340,15 +345,53 @@ int uc_session_algorithm(const struct uc_call *call,
     return other < 0 ? algorithm : other;
 }
 
+int uc_session_algorithm(const struct uc_call *call,
+                         const struct uc_admission *admission, int algorithm,
+                         size_t workspace_bytes)
+{
+    CUstreamCaptureMode mode;
+
+    if (admission->entry == NULL)
+        return algorithm;
+    mode = uc_capture_relax(&session.cuda);
+    algorithm = choose(call, algorithm, workspace_bytes);
+    uc_capture_restore(&session.cuda, mode);
+    return algorithm;
+}
+
+static void give_back(const struct uc_admission *admission)
+{
+    uc_capture_restore(&session.cuda, admission->mode);
+    if (admission->segment != NULL)
+        uc_arena_release(&session.cuda, admission->segment);
+}
+
+/** Of a call that was admitted, and so is known. */
+static void miss_admitted(const struct uc_call *call, enum uc_miss reason,
+                          const char *why)
+{
+    struct lookup l = { .query = false };
+
+    l.known =
+        uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
+                          &l.problem, &l.batch) == NULL;
+    miss(&l, reason, 0, why);
+}
+
+void uc_session_withdraw(const struct uc_call *call,
+                         const struct uc_admission *admission, const char *why)
+{
+    give_back(admission);
+    miss_admitted(call, UC_MISS_FUSED, why);
+}
+
 bool uc_session_finish(const struct uc_call *call,
                        const struct uc_admission *admission,
                        cudnnStatus_t status, bool started)
 {
     struct uc_entry *entry = admission->entry;
-    struct lookup l;
 
-    if (admission->segment != NULL)
-        uc_arena_release(&session.cuda, admission->segment);
+    give_back(admission);
     if (status == CUDNN_STATUS_SUCCESS) {
         uc_ready_set_warm(admission->ready, admission->device);
         atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);
@@ -361,11 +404,7 @@ bool uc_session_finish(const struct uc_call *call,
                uc_operation_name(call->operation),
                started ? "fails half done" : "passes through",
                session.cudnn.GetErrorString(status));
-    if (started)
-        return true;
-    l.query = false;
-    l.known =
-        uc_caller_problem(&session.cudnn, call->operation, &call->descriptors,
-                          &l.problem, &l.batch) == NULL;
-    return miss(&l, UC_MISS_REFUSED, 0, "when run") != NULL;
+    if (!started)
+        miss_admitted(call, UC_MISS_REFUSED, "when run");
+    return started;
 }

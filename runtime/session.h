@@ -62,12 +62,14 @@ struct uc_admission {
     void *workspace;
     size_t workspace_bytes;
     struct uc_segment *segment; /**< to be released, or NULL */
+    CUstreamCaptureMode mode;   /**< to be restored (capture.h) */
     CUdevice device;
 };
 
 /**
  * Whether the call may run as planned, with these scalars, tensors and the
- * program's workspace. A true answer must be followed by uc_session_finish().
+ * program's workspace. A true answer must be followed by uc_session_finish()
+ * or uc_session_withdraw().
  * After a false one, admission->entry tells whether the program's questions
  * were answered for the plan, if not NULL.
  */
@@ -75,6 +77,13 @@ bool uc_session_admit(const struct uc_call *call, const void *alpha,
                       const void *beta, const struct uc_tensors *tensors,
                       void *workspace, size_t workspace_bytes,
                       struct uc_admission *admission);
+
+/**
+ * Instead of uc_session_finish(): it cannot run as planned after all, since it
+ * is fused; counted, with the reason, a constant.
+ */
+void uc_session_withdraw(const struct uc_call *call,
+                         const struct uc_admission *admission, const char *why);
 
 /**
  * The algorithm to pass a call through with: the program's own, unless our

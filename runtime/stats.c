@@ -120,6 +120,10 @@ static void describe(const struct slot *slot, char text[REASON_TEXT])
         snprintf(text, REASON_TEXT, "under stream capture: %s",
                  why != NULL ? why : "first use");
         break;
+    case UC_MISS_FUSED:
+        snprintf(text, REASON_TEXT, "fused with bias and activation: %s",
+                 why != NULL ? why : "not as planned");
+        break;
     case UC_MISS_REFUSED:
     default:
         snprintf(text, REASON_TEXT, "cuDNN refused it %s",

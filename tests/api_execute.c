@@ -362,6 +362,51 @@ static void a_first_execution_under_capture_is_refused(void **state)
     uc_case_free(&c);
 }
 
+/** A plan of engines, which are built at first use. */
+static ucudnn_plan_file *open_engines(void)
+{
+    const struct uc_kernel engine = { .api = UC_API_GRAPH, .engine = 0 };
+    ucudnn_plan_file *file;
+    struct uc_plan plan;
+
+    api_plan(&plan, "fp32", "nchw");
+    for (size_t i = 0; i < plan.operation_count; i++)
+        for (size_t j = 0; j < plan.operations[i].piece_count; j++)
+            plan.operations[i].pieces[j].kernel = engine;
+    file = api_open(&plan, NULL);
+    uc_plan_free(&plan);
+    return file;
+}
+
+/** What this thread captures forbids more than what another one does. */
+static void a_capture_of_another_stream_stays_whole(void **state)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    ucudnn_plan_file *file = open_engines();
+    const ucudnn_operation *o = NULL;
+    CUgraph graph;
+    CUstream stream;
+
+    (void)state;
+    uc_case_open(&c, &seven, UC_NUMBER_FP32, NCHW);
+    reserve(&c, FIRST_WORKSPACE);
+    assert_int_equal(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), 0);
+    assert_int_equal(
+        cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), 0);
+    assert_int_equal(api_find(file, &c, UCUDNN_FORWARD, &o, NULL, 0),
+                     UCUDNN_OK);
+    assert_int_equal(execute(&c, double_handle, o, 1, 0, NULL), UCUDNN_OK);
+    assert_int_equal(execute(&c, double_handle, o, 2, 0.5, NULL), UCUDNN_OK);
+    ucudnn_close_plan_file(file);
+    assert_int_equal(cuThreadExchangeStreamCaptureMode(&mode), 0);
+    assert_int_equal(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    assert_int_equal(cuStreamEndCapture(stream, &graph), 0);
+    assert_int_equal(uc_double_count(UC_DOUBLE_EXECUTIONS), 2 * 3);
+    assert_int_equal(cuGraphDestroy(graph), 0);
+    assert_int_equal(cuStreamDestroy(stream), 0);
+    uc_case_free(&c);
+}
+
 /* Threads ----------------------------------------------------------------*/
 
 enum { THREADS = 4, RUNS = 25 };
@@ -449,6 +494,7 @@ int main(void)
         CASE(a_failure_says_whether_anything_was_enqueued),
         CASE(success_leaves_cudnns_status_alone),
         CASE(a_first_execution_under_capture_is_refused),
+        CASE(a_capture_of_another_stream_stays_whole),
         CASE(threads_share_a_file),
     };
 #undef CASE

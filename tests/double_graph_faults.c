@@ -112,24 +112,31 @@ static void plans_run_under_capture_and_are_not_made_there(void **state)
     struct uc_case c;
     CUstream stream;
     CUgraph captured;
+    struct graph g;
     descriptor plan;
+    descriptor config;
     descriptor late;
 
     (void)state;
     double_open();
     uc_case_open(&c, &uc_square, UC_NUMBER_FP32, NCHW);
     plan = plan_of(&c, 0, 0);
+    graph_open(&g, &c, UC_DOUBLE_FORWARD, 1, 0);
+    assert_int_equal(graph_config(&g, 0, NULL, &config), 0);
+    graph_close(&g);
     assert_int_equal(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), 0);
     assert_int_equal(cudnnSetStream(double_handle, stream), 0);
     assert_int_equal(cuStreamBeginCapture(stream, 0), 0);
     assert_int_equal(graph_execute(&c, plan), 0);
     double_expect_misuses(0);
-    late = plan_of(&c, 0, 0);
+    assert_int_equal(graph_plan(config, &late), CUDNN_STATUS_INTERNAL_ERROR);
     double_expect_misuses(1);
     assert_int_equal(uc_double_count(UC_DOUBLE_PLANS), 2);
     assert_int_equal(uc_double_count(UC_DOUBLE_CAPTURED_PLANS), 1);
-    assert_int_equal(cuStreamEndCapture(stream, &captured), 0);
-    assert_int_equal(cuGraphDestroy(captured), 0);
+    assert_int_equal(cuStreamEndCapture(stream, &captured),
+                     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    assert_int_equal(graph_plan(config, &late), 0);
+    graph_destroy(config);
     graph_destroy(plan);
     graph_destroy(late);
     assert_int_equal(cudnnSetStream(double_handle, NULL), 0);

@@ -177,8 +177,7 @@ cudnnStatus_t gpu_call(struct gpu_fixture *f, const struct gpu_descriptors *d,
 
 /* Capture -----------------------------------------------------------------*/
 
-/** A function of the driver into the pointer at `to`. */
-static void driver(const char *name, void *to)
+void gpu_driver(const char *name, void *to)
 {
     void *function = dlsym(dlopen("libcuda.so.1", RTLD_NOW), name);
 
@@ -190,7 +189,7 @@ void gpu_capture_begin(void)
 {
     CUresult (*begin)(CUstream, CUstreamCaptureMode);
 
-    driver("cuStreamBeginCapture_v2", &begin);
+    gpu_driver("cuStreamBeginCapture_v2", &begin);
     assert_int_equal(begin(gpu.stream, CU_STREAM_CAPTURE_MODE_RELAXED), 0);
 }
 
@@ -201,8 +200,8 @@ CUgraphExec gpu_capture_end(void)
     CUgraphExec executable;
     CUgraph graph;
 
-    driver("cuStreamEndCapture", &end);
-    driver("cuGraphInstantiateWithFlags", &instantiate);
+    gpu_driver("cuStreamEndCapture", &end);
+    gpu_driver("cuGraphInstantiateWithFlags", &instantiate);
     assert_int_equal(end(gpu.stream, &graph), 0);
     assert_int_equal(instantiate(&executable, graph, 0), 0);
     return executable;
@@ -212,7 +211,7 @@ void gpu_graph_launch(CUgraphExec graph)
 {
     CUresult (*launch)(CUgraphExec, CUstream);
 
-    driver("cuGraphLaunch", &launch);
+    gpu_driver("cuGraphLaunch", &launch);
     assert_int_equal(launch(graph, gpu.stream), 0);
 }
 

@@ -30,6 +30,9 @@ size_t gpu_ask(const struct uc_problem *p, const struct gpu_descriptors *d);
 cudnnStatus_t gpu_call(struct gpu_fixture *f, const struct gpu_descriptors *d,
                        double alpha, double beta, size_t bytes);
 
+/** A function of the driver into the pointer at `to`. */
+void gpu_driver(const char *name, void *to);
+
 /** Work enqueued on `gpu`'s stream between the two is captured; the graph is
     ready to be launched there. */
 void gpu_capture_begin(void);

@@ -339,7 +339,7 @@ tests_gpu_runner_SOURCES = tests/gpu_runner.c $(gpu_fixture_sources)
 tests_gpu_runner_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_runtime_SOURCES = tests/gpu_runtime.c $(gpu_client_sources)
 tests_gpu_runtime_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_gpu_runtime_LDFLAGS = $(gpu_client_ldflags)
+tests_gpu_runtime_LDFLAGS = $(gpu_client_ldflags) -pthread
 tests_gpu_runtime_LDADD = $(LDADD) -ldl
 EXTRA_tests_gpu_runtime_DEPENDENCIES = libucudnn.la
 

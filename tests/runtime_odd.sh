@@ -66,6 +66,7 @@ cat >expected <<'OUT'
 memory 0
 synchronisations 0
 queries 0
+exchanges 0
 descriptors 0
 convolutions 9000
 OUT

@@ -1,5 +1,6 @@
-# Eight threads under ThreadSanitizer: the library, the double and the program
-# are compiled anew, the library linked before cuDNN instead of preloaded.
+# Eight threads, and one beside another that captures, under ThreadSanitizer:
+# the library, the double and the program are compiled anew, the library linked
+# before cuDNN instead of preloaded.
 . "$abs_top_srcdir/tests/lib.sh"
 . "$abs_top_srcdir/tests/runtime.sh"
 
@@ -67,6 +68,11 @@ for mode in wr wd engines; do
     ok "$mode: everything is split" test -z "$(calls log | grep ' n=7 ')"
     ok "$mode: there was something to split" grep -q ' n=3 ' log
     ok "$mode: nothing is misused" unmisused log
+    rm -f log
+    expect 0 "$mode: no race with a thread that captures" \
+        env UCUDNN_PLAN=$mode.plan UC_DOUBLE_LOG=log ./odd overlap \
+        --case=square --one
+    ok "$mode: and nothing is misused" unmisused log
 done
 
 finish

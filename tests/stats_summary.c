@@ -124,6 +124,7 @@ static void miss_each(struct uc_table *table)
     uc_stats_missed(table, &p, 256, UC_MISS_WORKSPACE, 2048, NULL);
     uc_stats_missed(table, &p, 256, UC_MISS_ALIGNMENT, 0, NULL);
     uc_stats_missed(table, &p, 256, UC_MISS_CAPTURE, 0, "first use");
+    uc_stats_missed(table, &p, 256, UC_MISS_FUSED, 0, "planned with engines");
     uc_stats_missed(table, &p, 256, UC_MISS_REFUSED, 0, "when run");
     uc_stats_graph();
 }
@@ -132,7 +133,7 @@ static void test_the_reasons_are_words(void **state)
 {
     (void)state;
     collect(miss_each);
-    assert_line("passed through        10 calls\n");
+    assert_line("passed through        11 calls\n");
     assert_line(" batch 100: not planned: the nearest that is differs in "
                 "batch\n");
     assert_line(" batch 256: not planned: the nearest that is differs in "
@@ -144,9 +145,10 @@ static void test_the_reasons_are_words(void **state)
     assert_line(": workspace too small by up to 1 MiB\n");
     assert_line(": tensors are not aligned to 16 bytes\n");
     assert_line(": under stream capture: first use\n");
+    assert_line(": fused with bias and activation: planned with engines\n");
     assert_line(": cuDNN refused it when run\n");
     assert_line("graph API              1 executions");
-    assert_int_equal(count_lines(), 4 + 8 + 1);
+    assert_int_equal(count_lines(), 4 + 9 + 1);
     /* Those with most calls come first. */
     assert_true(strstr(summary, "       3  forward:") <
                 strstr(summary, "       1  "));

@@ -1,6 +1,7 @@
 # Programs that use cuDNN as programs do, and libucudnn preloaded into them.
 runtime_tests = \
 	tests/runtime_asked.sh \
+	tests/runtime_capture.sh \
 	tests/runtime_faults.sh \
 	tests/runtime_fused.sh \
 	tests/runtime_inert.sh \

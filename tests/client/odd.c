@@ -2,6 +2,7 @@
  * odd WAY [OPTION...]: what programs also do. Options are those of run.h.
  *
  *   capture  a call under stream capture, one without, one under capture
+ *   overlap  calls, each while another thread captures a stream of its own
  *   warm     counts what a thousand calls do that is not a convolution
  *   null     calls without alpha, beta, tensors, descriptors or a handle
  *   fork     a child that does not use CUDA, another that runs /bin/true
@@ -43,17 +44,23 @@ static void stop(struct client *client)
     CLIENT_DO(cuStreamDestroy(stream));
 }
 
-/** The first case that the options take. */
-static void open_case(const struct client *client,
-                      struct client_problem *problem)
+/** The first case that the options take, or the first that they do not. */
+static void open_first(const struct client *client, bool taken,
+                       struct client_problem *problem)
 {
     struct client_case c;
     int i = 0;
 
     do
         client_case_make(i++, &c);
-    while (options.only != NULL && strstr(c.name, options.only) == NULL);
+    while (taken != (options.only == NULL || strstr(c.name, options.only)));
     client_open(client, &c, problem);
+}
+
+static void open_case(const struct client *client,
+                      struct client_problem *problem)
+{
+    open_first(client, true, problem);
 }
 
 static void capture(void)
@@ -80,6 +87,68 @@ static void capture(void)
     stop(&client);
 }
 
+/* Another thread captures -------------------------------------------------*/
+
+static pthread_barrier_t barrier;
+static pthread_t capturer;
+
+static void meet(void)
+{
+    pthread_barrier_wait(&barrier);
+}
+
+/** Captures a convolution of another case from one meeting to the next, and
+    prints whether the graph is whole. */
+static void *capture_meanwhile(void *unused)
+{
+    struct client client;
+    struct client_problem problem;
+    CUgraph graph = NULL;
+    CUresult result;
+
+    (void)unused;
+    start(&client, CU_STREAM_NON_BLOCKING);
+    open_first(&client, false, &problem);
+    CLIENT_DO(
+        cuStreamBeginCapture(client.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CLIENT_DO(
+        client_convolve(&problem, CLIENT_FORWARD, options.algorithm, 1, 0));
+    meet();
+    meet();
+    result = cuStreamEndCapture(client.stream, &graph);
+    printf("capture %d %s\n", (int)result, graph != NULL ? "whole" : "spoiled");
+    if (graph != NULL)
+        CLIENT_DO(cuGraphDestroy(graph));
+    client_close(&problem);
+    stop(&client);
+    return NULL;
+}
+
+static void begin_overlap(void)
+{
+    CLIENT_DO(pthread_create(&capturer, NULL, capture_meanwhile, NULL));
+    meet();
+}
+
+static void end_overlap(void)
+{
+    meet();
+    CLIENT_DO(pthread_join(capturer, NULL));
+}
+
+static void overlap(void)
+{
+    struct client client;
+
+    options.ready = begin_overlap;
+    options.done = end_overlap;
+    pthread_barrier_init(&barrier, NULL, 2);
+    start(&client, CU_STREAM_NON_BLOCKING);
+    client_run_cases(&options, &client, stdout);
+    stop(&client);
+    pthread_barrier_destroy(&barrier);
+}
+
 static void warm(void)
 {
     static const struct {
@@ -89,6 +158,7 @@ static void warm(void)
         { "memory", UC_DOUBLE_ALLOCATIONS },
         { "synchronisations", UC_DOUBLE_SYNCHRONISATIONS },
         { "queries", UC_DOUBLE_QUERIES },
+        { "exchanges", UC_DOUBLE_EXCHANGES },
         { "descriptors", UC_DOUBLE_DESCRIPTORS },
         { "convolutions", UC_DOUBLE_CONVOLUTIONS },
     };
@@ -201,8 +271,6 @@ static void fork_both(void)
 
 enum { THREADS = 8 };
 
-static pthread_barrier_t barrier;
-
 static void *convolve_forever(void *unused)
 {
     struct client client;
@@ -230,13 +298,6 @@ static void exit_early(void)
     exit(0);
 }
 
-/** All threads make the same calls at the same time: they meet where an
-    operation is not prepared yet. */
-static void meet(void)
-{
-    pthread_barrier_wait(&barrier);
-}
-
 struct worker {
     pthread_t thread;
     char *text;
@@ -261,6 +322,8 @@ static void run_threads(void)
 {
     struct worker workers[THREADS];
 
+    /* All make the same calls at the same time: they meet where an operation
+     * is not prepared yet. */
     options.ready = meet;
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
@@ -321,6 +384,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*go)(void);
     } ways[] = { { "capture", capture },
+                 { "overlap", overlap },
                  { "warm", warm },
                  { "null", null },
                  { "fork", fork_both },

@@ -82,6 +82,8 @@ static void call(const struct client_options *options,
         options->ready();
     status =
         client_convolve(problem, operation, options->algorithm, alpha, beta);
+    if (options->done != NULL)
+        options->done();
     hash = client_hash(problem, operation, &nans);
     fprintf(out, "%s %s alpha=%g beta=%g status=%d nans=%d %016" PRIx64 "\n",
             problem->shape.name, client_operation_name(operation), alpha, beta,

@@ -29,6 +29,7 @@ struct client_options {
     long workspace_bytes;
     long offset;         /**< of tensors from their alignment */
     void (*ready)(void); /**< called before each call, or NULL */
+    void (*done)(void);  /**< called behind each, its result not read yet */
 };
 
 /** Sets defaults first; false: bad usage. */

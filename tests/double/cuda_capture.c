@@ -1,6 +1,6 @@
 /*
- * Stream capture: which streams are capturing, and what is forbidden then.
- * Captured work is done at once, and a graph holds nothing.
+ * Stream capture: which streams are capturing, what is forbidden then, and to
+ * whom. Captured work is done at once, and a graph holds nothing.
  */
 #include "config.h"
 
@@ -14,25 +14,95 @@ struct CUgraph_st {
 
 static int capturing; /* streams; atomic */
 
-bool uc_double_capturing(void)
+/** What this thread has to heed; its address stands for the thread. */
+static _Thread_local CUstreamCaptureMode mode_here;
+
+static bool any_captures(void)
 {
     return __atomic_load_n(&capturing, __ATOMIC_RELAXED) > 0;
 }
 
-bool uc_double_capture_forbids(const char *what)
+bool uc_double_relaxed(void)
 {
-    if (!uc_double_capturing()) {
+    return mode_here == CU_STREAM_CAPTURE_MODE_RELAXED;
+}
+
+/** Whether this thread may not make unsafe calls while the stream captures. */
+static bool prohibits(const struct CUstream_st *s)
+{
+    if (s->capture == CU_STREAM_CAPTURE_STATUS_NONE || uc_double_relaxed()) {
         return false;
     }
-    uc_double_misuse("%s while a stream is capturing", what);
+    if (s->capturer == &mode_here) {
+        return s->capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    }
+    return s->capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+           mode_here == CU_STREAM_CAPTURE_MODE_GLOBAL;
+}
+
+bool uc_double_capture_forbids(const char *what)
+{
+    bool forbidden = false;
+
+    if (!any_captures()) {
+        return false;
+    }
     uc_double_lock();
-    uc_double_invalidate_captures_locked();
+    for (CUstream s = uc_double_streams_locked(); s; s = s->next) {
+        if (prohibits(s)) {
+            s->capture = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+            forbidden = true;
+        }
+    }
     uc_double_unlock();
-    return true;
+    if (forbidden) {
+        uc_double_misuse("%s while a stream is capturing", what);
+    }
+    return forbidden;
+}
+
+bool uc_double_capture_conflicts(CUstream stream, int device, const char *what)
+{
+    bool conflict = false;
+
+    if (!any_captures()) {
+        return false;
+    }
+    uc_double_lock();
+    for (CUstream s = uc_double_streams_locked(); s; s = s->next) {
+        if (s->capture != CU_STREAM_CAPTURE_STATUS_NONE &&
+            (stream ? s == stream : s->device == device)) {
+            s->capture = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+            conflict = true;
+        }
+    }
+    uc_double_unlock();
+    if (conflict) {
+        uc_double_misuse("%s for a stream that is capturing", what);
+    }
+    return conflict;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    CUresult result = uc_double_enter();
+    CUstreamCaptureMode former = mode_here;
+
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    uc_double_add(UC_DOUBLE_EXCHANGES, 1);
+    mode_here = *mode;
+    *mode = former;
+    return CUDA_SUCCESS;
 }
 
 void uc_double_capture_reset(void)
 {
+    mode_here = CU_STREAM_CAPTURE_MODE_GLOBAL;
     __atomic_store_n(&capturing, 0, __ATOMIC_RELAXED);
 }
 
@@ -70,6 +140,8 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
         result = CUDA_ERROR_ILLEGAL_STATE;
     } else {
         stream->capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+        stream->capture_mode = mode;
+        stream->capturer = &mode_here;
         __atomic_add_fetch(&capturing, 1, __ATOMIC_RELAXED);
     }
     uc_double_unlock();
@@ -87,6 +159,12 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
         return result;
     }
     status = stream->capture;
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE &&
+        stream->capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+        stream->capturer != &mode_here) {
+        uc_double_unlock();
+        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    }
     stream->capture = CU_STREAM_CAPTURE_STATUS_NONE;
     if (status != CU_STREAM_CAPTURE_STATUS_NONE) {
         __atomic_sub_fetch(&capturing, 1, __ATOMIC_RELAXED);

@@ -142,6 +142,9 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
         uc_double_misuse("cuModuleLoadData: the image is no PTX text");
         return CUDA_ERROR_INVALID_IMAGE;
     }
+    if (uc_double_capture_forbids("cuModuleLoadData")) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     made = malloc(sizeof *made);
     if (!made || !(made->text = strdup(image))) {
         free(made);
@@ -157,6 +160,9 @@ CUresult cuModuleUnload(CUmodule module)
     int device;
     CUresult result = uc_double_enter_context(&device);
 
+    if (result == CUDA_SUCCESS && uc_double_capture_forbids("cuModuleUnload")) {
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     if (result == CUDA_SUCCESS) {
         uc_double_add(UC_DOUBLE_LIVE, -1);
         free(module->text);

@@ -39,13 +39,9 @@ void uc_double_streams_reset(void)
     uc_double_capture_reset();
 }
 
-void uc_double_invalidate_captures_locked(void)
+CUstream uc_double_streams_locked(void)
 {
-    for (CUstream s = streams; s; s = s->next) {
-        if (s->capture != CU_STREAM_CAPTURE_STATUS_NONE) {
-            s->capture = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
-        }
-    }
+    return streams;
 }
 
 static CUstream find(CUstream stream, int device)
@@ -162,7 +158,9 @@ CUresult cuCtxSynchronize(void)
     int device;
     CUresult result = uc_double_enter_context(&device);
 
-    if (result == CUDA_SUCCESS && uc_double_capture_forbids("waiting")) {
+    if (result == CUDA_SUCCESS &&
+        (uc_double_capture_forbids("waiting") ||
+         uc_double_capture_conflicts(NULL, device, "waiting"))) {
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     if (result == CUDA_SUCCESS) {
@@ -250,9 +248,16 @@ static CUresult lock_stream(CUstream *stream)
     return CUDA_SUCCESS;
 }
 
+/** Whether a capture, this stream's or another, forbids asking for it. */
+static bool forbidden(CUstream stream, const char *what)
+{
+    return uc_double_capture_forbids(what) ||
+           (stream && uc_double_capture_conflicts(stream, 0, what));
+}
+
 CUresult cuStreamSynchronize(CUstream stream)
 {
-    CUresult result = uc_double_capture_forbids("waiting")
+    CUresult result = forbidden(stream, "waiting")
                           ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
                           : lock_stream(&stream);
 
@@ -267,7 +272,9 @@ CUresult cuStreamSynchronize(CUstream stream)
 
 CUresult cuStreamQuery(CUstream stream)
 {
-    CUresult result = lock_stream(&stream);
+    CUresult result = forbidden(stream, "asking")
+                          ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                          : lock_stream(&stream);
 
     if (result == CUDA_SUCCESS) {
         if (stream->stuck) {
@@ -370,7 +377,9 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 
 CUresult cuEventSynchronize(CUevent event)
 {
-    CUresult result = lock_event(event);
+    CUresult result = uc_double_capture_forbids("waiting")
+                          ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                          : lock_event(event);
 
     if (result == CUDA_SUCCESS) {
         uc_double_add(UC_DOUBLE_SYNCHRONISATIONS, 1);
@@ -385,7 +394,9 @@ CUresult cuEventSynchronize(CUevent event)
 
 CUresult cuEventQuery(CUevent event)
 {
-    CUresult result = lock_event(event);
+    CUresult result = uc_double_capture_forbids("asking")
+                          ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                          : lock_event(event);
 
     if (result == CUDA_SUCCESS) {
         if (event->stream && event->stream->stuck) {

@@ -205,6 +205,10 @@ cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor)
     if (!node) {
         return status;
     }
+    if (node->finalized &&
+        uc_node_is(node, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)) {
+        (void)uc_double_capture_forbids("destroying an execution plan");
+    }
     node->destroyed = true;
     uc_node_release(node);
     uc_double_add(UC_DOUBLE_LIVE, -1);

@@ -355,9 +355,10 @@ cudnnStatus_t uc_finalize_plan(struct uc_node *node)
                   uc_double_operation_name(work->operation), index,
                   (long long)work->geometry.n, work->beta,
                   config->cost.workspace_bytes);
-    if (uc_double_capturing()) {
+    if (uc_double_capture_forbids("making an execution plan")) {
         uc_double_add(UC_DOUBLE_CAPTURED_PLANS, 1);
-        uc_double_misuse("an execution plan is made while a stream captures");
+        return uc_cudnn_fail(CUDNN_STATUS_INTERNAL_ERROR,
+                             "plan: not while a stream captures");
     }
     uc_double_effects(work->operation, UC_DOUBLE_ENGINE + index,
                       work->geometry.n, work->beta, UC_DOUBLE_BUILD, &effects);

@@ -96,7 +96,8 @@ enum uc_double_counter {
     UC_DOUBLE_EXECUTIONS,     /**< cudnnBackendExecute */
     UC_DOUBLE_HEURISTICS,     /**< asked of the graph API */
     UC_DOUBLE_PLANS,          /**< execution plans made */
-    UC_DOUBLE_CAPTURED_PLANS, /**< of these, while a stream captured */
+    UC_DOUBLE_CAPTURED_PLANS, /**< of these, refused because of a capture */
+    UC_DOUBLE_EXCHANGES,      /**< of a thread's capture mode */
     UC_DOUBLE_DESCRIPTORS,    /**< created */
     UC_DOUBLE_LIVE,           /**< descriptors, handles, streams... alive */
     UC_DOUBLE_MISUSES,        /**< everything told on stderr */
@@ -124,8 +125,13 @@ bool uc_double_range(const void *start, size_t bytes, int device,
                      const char *what);
 /** False and a misuse when `stream` is none of the device's. */
 bool uc_double_stream_valid(CUstream stream, int device);
-/** Whether any stream captures. */
-bool uc_double_capturing(void);
+/**
+ * Before a call that is unsafe under capture: whether a capture forbids it to
+ * this thread. If so it is a misuse, and the end of the captures that do.
+ */
+bool uc_double_capture_forbids(const char *what);
+/** Whether this thread's capture mode is relaxed. */
+bool uc_double_relaxed(void);
 /** Work of some length enters a stream and writes to `output`. */
 void uc_double_submit(CUstream stream, int device, int64_t duration_ns,
                       const void *output);

@@ -54,6 +54,7 @@ tests_double_libcudnn_so_9_LDADD = $(double_cuda) -lm
 
 double_programs = \
 	tests/double_behaviour \
+	tests/double_capture \
 	tests/double_convolution \
 	tests/double_faults \
 	tests/double_graph \
@@ -79,6 +80,11 @@ tests_double_behaviour_SOURCES = tests/double_behaviour.c \
 tests_double_behaviour_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_double_behaviour_LDADD = $(double_test_ldadd)
 tests_double_behaviour_LDFLAGS = $(double_test_ldflags)
+tests_double_capture_SOURCES = tests/double_capture.c \
+	$(double_test_sources)
+tests_double_capture_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_double_capture_LDADD = $(double_test_ldadd)
+tests_double_capture_LDFLAGS = $(double_test_ldflags)
 tests_double_convolution_SOURCES = tests/double_convolution.c \
 	$(double_test_sources)
 tests_double_convolution_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)

@@ -32,7 +32,11 @@ struct CUstream_st {
     int64_t time_ns; /**< when everything submitted so far is done */
     uint64_t submitted, completed; /**< pieces of work */
     CUstreamCaptureStatus capture;
+    CUstreamCaptureMode capture_mode; /**< while it captures, as the next */
+    const void *capturer;             /**< stands for the thread that began */
 };
+/** The first of those created. */
+CUstream uc_double_streams_locked(void);
 /** NULL and a misuse when there is no such stream on the device. */
 CUstream uc_double_stream_locked(CUstream stream, int device);
 /** What a synchronous copy waits for. Waits forever for a stuck stream. */
@@ -45,9 +49,9 @@ void uc_double_written_locked(const void *start, CUstream stream);
 /** No allocation remembers this stream any longer. */
 void uc_double_stream_gone_locked(CUstream stream);
 
-/** A misuse, and the end of all captures, while a stream captures. */
-bool uc_double_capture_forbids(const char *what);
-void uc_double_invalidate_captures_locked(void);
+/** A misuse, and the end of its capture, when this stream captures, or with
+    NULL any of the device: whatever the thread's mode. */
+bool uc_double_capture_conflicts(CUstream stream, int device, const char *what);
 void uc_double_capture_reset(void);
 
 void uc_double_context_reset(void);
