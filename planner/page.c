@@ -275,7 +275,7 @@ static void put_plan(FILE *out, const struct uc_page_plan *of, size_t number)
     fputs("; micro-batch sizes: ", out);
     uc_markup_text(out, plan->policy);
     fprintf(out, "%s.</p>\n</section>\n",
-            plan->deterministic ? "; deterministic kernels only" : "");
+            plan->choices.deterministic ? "; deterministic kernels only" : "");
 }
 
 static void put_contents(FILE *out, const struct uc_page_plan *plans,

@@ -128,7 +128,7 @@ enum uc_status uc_replan_curve(const struct uc_plan *plan,
                                struct uc_curve *curve, struct uc_error *err)
 {
     struct uc_planning_options options = {
-        .filter = { .deterministic = plan->deterministic },
+        .filter = { .deterministic = plan->choices.deterministic },
         .min_gain = 0.01,
     };
     struct operations operations = { .list = NULL };

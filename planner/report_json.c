@@ -167,9 +167,10 @@ static json_t *plan_object(const void *context, size_t i)
         uc_json_versions(&plan->environment.versions), "mode",
         plan->mode == UC_PLAN_WR ? "wr" : "wd", "limit_bytes",
         (json_int_t)plan->limit_bytes, "policy", plan->policy, "deterministic",
-        plan->deterministic ? 1 : 0, "created_at", date(plan->created_at),
-        "tool", plan->tool, "predicted_ns", (json_int_t)totals.predicted_ns,
-        "undivided_ns", uc_json_optional(totals.undivided_ns), "unlimited_ns",
+        plan->choices.deterministic ? 1 : 0, "created_at",
+        date(plan->created_at), "tool", plan->tool, "predicted_ns",
+        (json_int_t)totals.predicted_ns, "undivided_ns",
+        uc_json_optional(totals.undivided_ns), "unlimited_ns",
         uc_json_optional(totals.unlimited_ns), "workspace_bytes",
         (json_int_t)totals.workspace_bytes, "operations",
         array(plan->operation_count, operation, plan));

@@ -108,7 +108,7 @@ static void print_header(FILE *out, const struct uc_plan *plan,
     fprintf(out, "limit      %s %s, %s needed\n", limit,
             plan->mode == UC_PLAN_WR ? "per operation" : "in total", needed);
     fprintf(out, "policy     %s%s\n", plan->policy,
-            plan->deterministic ? ", deterministic kernels only" : "");
+            plan->choices.deterministic ? ", deterministic kernels only" : "");
     uc_report_date(plan->created_at, date);
     fprintf(out, "created    %s UTC by ucudnn-plan %s\n", date, plan->tool);
     print_times(out, totals);

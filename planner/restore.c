@@ -336,8 +336,10 @@ static enum uc_status read_plan(struct reader *reader, struct plans *plans,
 {
     struct uc_plan *plan = add_plan(plans, reader->line);
 
-    return plan == NULL ? uc_no_memory(err)
-                        : fields(reader, &uc_dump_plan, plan, err);
+    if (plan == NULL)
+        return uc_no_memory(err);
+    plan->choices = (struct uc_plan_choices)UC_PLAN_CHOICES;
+    return fields(reader, &uc_dump_plan, plan, err);
 }
 
 static enum uc_status read_operation(struct reader *reader, struct plans *plans,

@@ -71,7 +71,7 @@ static void a_table_shows_splits_and_totals(void **state)
     plan.operations[2].unlimited_ns = -1;
     plan.operations[1].batch = 32;
     plan.mode = UC_PLAN_WD;
-    plan.deterministic = true;
+    plan.choices.deterministic = true;
     text = printed(table, &plan, 1);
     assert_non_null(strstr(text, "batch 32 to 256\n"));
     assert_non_null(strstr(text, "workspace division (WD)"));
