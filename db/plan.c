@@ -72,6 +72,17 @@ void uc_plan_totals(const struct uc_plan *plan, struct uc_plan_totals *totals)
     *totals = sums;
 }
 
+/* ------------------------------------------------------------- choices */
+
+bool uc_plan_choices_equal(const struct uc_plan_choices *a,
+                           const struct uc_plan_choices *b)
+{
+    return a->deterministic == b->deterministic &&
+           a->no_runtime_compiled == b->no_runtime_compiled &&
+           a->allow == b->allow && a->apis == b->apis &&
+           a->max_pieces == b->max_pieces && a->min_gain == b->min_gain;
+}
+
 /* ------------------------------------------------------------ checking */
 
 static bool is_line(const char *text, size_t size)
@@ -158,6 +169,22 @@ static const char *operation_fault(const struct uc_plan_operation *op)
     return NULL;
 }
 
+static const char *choices_fault(const struct uc_plan_choices *choices)
+{
+    const unsigned every = (1u << UC_APIS) - 1,
+                   weak = UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
+
+    if (choices->apis >= every)
+        return "no such API";
+    if ((choices->allow & ~weak) != 0)
+        return "a note that no plan allows";
+    if (!(choices->min_gain >= 0 && choices->min_gain <= 1))
+        return "the least gain is out of range";
+    if (choices->max_pieces < 0)
+        return "the most micro-batches are negative";
+    return NULL;
+}
+
 static const char *header_fault(const struct uc_plan *plan)
 {
     const struct uc_device *device = &plan->environment.device;
@@ -183,7 +210,7 @@ static const char *header_fault(const struct uc_plan *plan)
         return "date out of range";
     if (plan->operation_count < 1)
         return "no operations";
-    return NULL;
+    return choices_fault(&plan->choices);
 }
 
 enum uc_status uc_plan_check(const struct uc_plan *plan, struct uc_error *err)

@@ -53,13 +53,36 @@ struct uc_plan_operation {
     size_t piece_count;
 };
 
+/** Least gain of `ucudnn-plan plan` when it is not told. */
+#define UC_PLAN_MIN_GAIN 0.01
+
+/** Beside the policy: what the plan's micro-batches were chosen from. */
+struct uc_plan_choices {
+    bool deterministic;       /**< only kernels that are */
+    bool no_runtime_compiled; /**< none that is compiled when it is built */
+    unsigned allow;     /**< UC_NOTE_DOWN_CONVERT, UC_NOTE_REDUCED_PRECISION:
+                             kernels with that note were let in */
+    unsigned apis;      /**< 1 << enum uc_api: only kernels of these; 0: all,
+                             which is never told by every bit */
+    int64_t max_pieces; /**< of one operation; 0: no limit */
+    double min_gain;    /**< a division gains more than this share; 0 to 1 */
+};
+
+/** For an initializer: as `ucudnn-plan plan` chooses when it is not told. */
+#define UC_PLAN_CHOICES              \
+    {                                \
+        .min_gain = UC_PLAN_MIN_GAIN \
+    }
+bool uc_plan_choices_equal(const struct uc_plan_choices *a,
+                           const struct uc_plan_choices *b);
+
 struct uc_plan {
     char network[64];
     struct uc_environment environment;
     enum uc_plan_mode mode;
     int64_t limit_bytes; /**< per operation (WR) or in total (WD) */
     char policy[64];     /**< "power-of-two", "all", "undivided", "16,32" */
-    bool deterministic;
+    struct uc_plan_choices choices;
     int64_t created_at;                   /**< seconds since 1970, UTC */
     char tool[32];                        /**< version of ucudnn-plan */
     struct uc_plan_operation *operations; /**< owned, in network order */

@@ -21,7 +21,13 @@ CREATE TABLE plan (
     predicted_ns INTEGER NOT NULL CHECK (predicted_ns >= 1),
     undivided_ns INTEGER CHECK (undivided_ns >= 1),
     unlimited_ns INTEGER CHECK (unlimited_ns >= 1),
-    workspace_bytes INTEGER NOT NULL CHECK (workspace_bytes >= 0)
+    workspace_bytes INTEGER NOT NULL CHECK (workspace_bytes >= 0),
+    apis INTEGER NOT NULL DEFAULT 0 CHECK (apis IN (0, 1, 2)),
+    allow INTEGER NOT NULL DEFAULT 0 CHECK (allow IN (0, 4, 8, 12)),
+    no_runtime_compiled INTEGER NOT NULL DEFAULT 0
+        CHECK (no_runtime_compiled IN (0, 1)),
+    min_gain REAL NOT NULL DEFAULT 0.01 CHECK (min_gain BETWEEN 0 AND 1),
+    max_pieces INTEGER NOT NULL DEFAULT 0 CHECK (max_pieces >= 0)
 ) STRICT;
 
 CREATE TABLE operation (

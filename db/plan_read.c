@@ -11,21 +11,34 @@
 static const char schema[] =
 #include "db/plan.inc"
     ;
-/** A kernel of version 1 is a legacy one, and its notes are known. */
+/** A kernel of version 1 is a legacy one, and its notes are known; what else a
+ * plan was chosen from is not, and taken to be what nobody told otherwise. */
 static const char from_1[] =
     "PRAGMA user_version = 2;"
     "ALTER TABLE micro_batch ADD COLUMN"
     " notes INTEGER NOT NULL DEFAULT 0 CHECK (notes >= 0);"
     "ALTER TABLE micro_batch ADD COLUMN"
-    " build_ns INTEGER NOT NULL DEFAULT 0 CHECK (build_ns >= 0);";
+    " build_ns INTEGER NOT NULL DEFAULT 0 CHECK (build_ns >= 0);"
+    "ALTER TABLE plan ADD COLUMN"
+    " apis INTEGER NOT NULL DEFAULT 0 CHECK (apis IN (0, 1, 2));"
+    "ALTER TABLE plan ADD COLUMN"
+    " allow INTEGER NOT NULL DEFAULT 0 CHECK (allow IN (0, 4, 8, 12));"
+    "ALTER TABLE plan ADD COLUMN"
+    " no_runtime_compiled INTEGER NOT NULL DEFAULT 0"
+    " CHECK (no_runtime_compiled IN (0, 1));"
+    "ALTER TABLE plan ADD COLUMN"
+    " min_gain REAL NOT NULL DEFAULT 0.01 CHECK (min_gain BETWEEN 0 AND 1);"
+    "ALTER TABLE plan ADD COLUMN"
+    " max_pieces INTEGER NOT NULL DEFAULT 0 CHECK (max_pieces >= 0);";
 
 static const char *const migrations[] = { schema, from_1 };
 
-#define PLAN_COLUMNS                                               \
-    "network, " UC_SQL_ENVIRONMENT                                 \
-    ", mode, limit_bytes, policy, deterministic,"                  \
-    " created_at, tool, predicted_ns, undivided_ns, unlimited_ns," \
-    " workspace_bytes"
+#define PLAN_COLUMNS                                                \
+    "network, " UC_SQL_ENVIRONMENT                                  \
+    ", mode, limit_bytes, policy, deterministic,"                   \
+    " created_at, tool, predicted_ns, undivided_ns, unlimited_ns,"  \
+    " workspace_bytes, apis, allow, no_runtime_compiled, min_gain," \
+    " max_pieces"
 #define OPERATION_COLUMNS                                                \
     "position, layer, repeat, batch, problem, workspace_bytes, time_ns," \
     " undivided_ns, unlimited_ns"
@@ -36,7 +49,8 @@ static const char *const migrations[] = { schema, from_1 };
 static const char *const statements[] = {
     [UC_PLAN_ADD] = "INSERT INTO plan (" PLAN_COLUMNS ", id)"
                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-                    " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                    " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,"
+                    " ?22, ?23, ?24)",
     [UC_PLAN_ADD_OPERATION] =
         "INSERT INTO operation (" OPERATION_COLUMNS ", plan)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -188,6 +202,18 @@ static enum uc_status read_operations(struct uc_sql *sql, int64_t id,
 
 /* ---------------------------------------------------------------- plans */
 
+/** What lies out of range is left to uc_plan_check(). */
+static void read_choices(struct uc_sql_query *query,
+                         struct uc_plan_choices *choices)
+{
+    choices->deterministic = uc_sql_int(query, 11, 0, 1) == 1;
+    choices->apis = (unsigned)uc_sql_int(query, 18, 0, INT_MAX);
+    choices->allow = (unsigned)uc_sql_int(query, 19, 0, INT_MAX);
+    choices->no_runtime_compiled = uc_sql_int(query, 20, 0, 1) == 1;
+    choices->min_gain = uc_sql_real(query, 21);
+    choices->max_pieces = uc_sql_int(query, 22, 0, INT64_MAX);
+}
+
 static enum uc_status read_header(struct uc_sql_query *query,
                                   struct uc_plan *plan,
                                   struct uc_plan_totals *totals, int64_t *id,
@@ -201,14 +227,14 @@ static enum uc_status read_header(struct uc_sql_query *query,
     uc_sql_text(query, 8, mode, sizeof mode);
     plan->limit_bytes = uc_sql_int(query, 9, 0, INT64_MAX);
     uc_sql_text(query, 10, plan->policy, sizeof plan->policy);
-    plan->deterministic = uc_sql_int(query, 11, 0, 1) == 1;
     plan->created_at = uc_sql_int(query, 12, 0, UC_PLAN_LAST_SECOND);
     uc_sql_text(query, 13, plan->tool, sizeof plan->tool);
     totals->predicted_ns = uc_sql_int(query, 14, 1, INT64_MAX);
     totals->undivided_ns = read_optional_ns(query, 15);
     totals->unlimited_ns = read_optional_ns(query, 16);
     totals->workspace_bytes = uc_sql_int(query, 17, 0, INT64_MAX);
-    *id = uc_sql_int(query, 18, 0, INT64_MAX);
+    read_choices(query, &plan->choices);
+    *id = uc_sql_int(query, 23, 0, INT64_MAX);
     status = uc_sql_row_check(query, err);
     if (status != UC_OK)
         return status;

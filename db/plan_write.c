@@ -77,6 +77,7 @@ static enum uc_status add_header(struct uc_sql *sql, int64_t id,
                                  const struct uc_plan *plan,
                                  struct uc_error *err)
 {
+    const struct uc_plan_choices *choices = &plan->choices;
     struct uc_plan_totals totals;
     struct uc_sql_query query;
     enum uc_status status;
@@ -90,14 +91,19 @@ static enum uc_status add_header(struct uc_sql *sql, int64_t id,
     uc_sql_bind_text(&query, 9, plan->mode == UC_PLAN_WR ? "wr" : "wd");
     uc_sql_bind_int(&query, 10, plan->limit_bytes);
     uc_sql_bind_text(&query, 11, plan->policy);
-    uc_sql_bind_int(&query, 12, plan->deterministic);
+    uc_sql_bind_int(&query, 12, choices->deterministic);
     uc_sql_bind_int(&query, 13, plan->created_at);
     uc_sql_bind_text(&query, 14, plan->tool);
     uc_sql_bind_int(&query, 15, totals.predicted_ns);
     bind_optional_ns(&query, 16, totals.undivided_ns);
     bind_optional_ns(&query, 17, totals.unlimited_ns);
     uc_sql_bind_int(&query, 18, totals.workspace_bytes);
-    uc_sql_bind_int(&query, 19, id);
+    uc_sql_bind_int(&query, 19, choices->apis);
+    uc_sql_bind_int(&query, 20, choices->allow);
+    uc_sql_bind_int(&query, 21, choices->no_runtime_compiled);
+    uc_sql_bind_real(&query, 22, choices->min_gain);
+    uc_sql_bind_int(&query, 23, choices->max_pieces);
+    uc_sql_bind_int(&query, 24, id);
     return uc_sql_finish(&query, err);
 }
 

@@ -34,7 +34,7 @@ extern const struct opt_spec input_opts[];
     {                                                               \
         .overrides = { 0, -1, -1, -1 },                             \
         .planning = { .policy = { .kind = UC_POLICY_POWER_OF_TWO }, \
-                      .min_gain = 0.01 },                           \
+                      .min_gain = UC_PLAN_MIN_GAIN },               \
         .mip_gap = 1e-4                                             \
     }
 

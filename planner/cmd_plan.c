@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 struct args {
     struct input_options input;
@@ -112,6 +113,50 @@ static void print_notes(const struct args *args, const struct plans *plans)
     input_note_coverage(&args->input, &plans->coverage);
 }
 
+/* What a plan file loses. */
+
+/** Each plan of the old ones that a new one replaced though it had been chosen
+    otherwise; on stderr. */
+static void note_replaced(const struct args *args, const struct plans *plans,
+                          const struct uc_plan *old, size_t old_count)
+{
+    char choices[UC_REPORT_CHOICES];
+
+    for (size_t i = 0; i < old_count; i++)
+        for (size_t j = 0; j < plans->count; j++) {
+            const struct uc_plan *plan = &plans->list[j];
+
+            if (!uc_plan_same(&old[i], plan) ||
+                (strcmp(old[i].policy, plan->policy) == 0 &&
+                 uc_plan_choices_equal(&old[i].choices, &plan->choices)))
+                continue;
+            uc_report_choices(old[i].policy, &old[i].choices, choices);
+            fprintf(stderr,
+                    "%s: replaces a plan of the same limit made with policy "
+                    "%s\n",
+                    args->output, choices);
+        }
+}
+
+static enum uc_status write_plans(const struct args *args,
+                                  const struct plans *plans,
+                                  struct uc_error *err)
+{
+    struct uc_plan *old = NULL;
+    struct uc_error none;
+    size_t old_count = 0;
+    enum uc_status status;
+
+    /* There need not be any; writing tells what is wrong with the file. */
+    if (!args->input.quiet)
+        uc_plans_read(args->output, &old, &old_count, &none);
+    status = uc_plans_write(args->output, plans->list, plans->count, err);
+    if (status == UC_OK)
+        note_replaced(args, plans, old, old_count);
+    uc_plans_free(old, old_count);
+    return status;
+}
+
 /** Printed first: a run that fails leaves the plan file as it was. */
 static enum uc_status deliver(const struct args *args,
                               const struct plans *plans, struct uc_error *err)
@@ -127,8 +172,7 @@ static enum uc_status deliver(const struct args *args,
     if (status == UC_OK && args->output != NULL) {
         status = command_flush(err);
         if (status == UC_OK)
-            status =
-                uc_plans_write(args->output, plans->list, plans->count, err);
+            status = write_plans(args, plans, err);
     }
     if (status == UC_OK && !args->input.quiet)
         print_notes(args, plans);

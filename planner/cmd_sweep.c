@@ -226,8 +226,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
         sweep.policy = policy;
         sweep.batch = input.work.networks->batch;
         sweep.environment = &input.environment.environment;
-        sweep.deterministic = how->filter.deterministic;
-        sweep.min_gain = how->min_gain;
+        sweep.choices = uc_planning_choices(how);
         sweep.target = args->target;
         for (int mode = 0; mode < 2; mode++)
             sweep.asked_bytes[mode] = args->asked_bytes[mode];

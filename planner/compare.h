@@ -41,6 +41,8 @@ struct uc_compare_side {
     struct uc_environment environment;
     enum uc_plan_mode mode;
     int64_t limit_bytes;
+    char policy[UC_POLICY_TEXT];
+    struct uc_plan_choices choices;
     void *items; /**< struct uc_compare_item, by uc_array_append() */
     size_t count;
 };

@@ -67,6 +67,8 @@ enum uc_status uc_compare_side_plan(const struct uc_plan *plan,
     side->environment = plan->environment;
     side->mode = plan->mode;
     side->limit_bytes = plan->limit_bytes;
+    snprintf(side->policy, sizeof side->policy, "%s", plan->policy);
+    side->choices = plan->choices;
     for (size_t i = 0; i < plan->operation_count; i++) {
         const struct uc_plan_operation *op = &plan->operations[i];
         struct uc_compare_item *item = find(side, op);

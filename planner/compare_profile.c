@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Of `plan`, so that what is compared is what it would choose. */
-#define MIN_GAIN 0.01
-
 /* ------------------------------------------------------------ operations */
 
 /** Split and kernels as they are printed of plans. */
@@ -90,7 +87,7 @@ static const struct uc_configuration *choose(const struct uc_desirable *divided,
         uc_desirable_within(whole, limit_bytes);
 
     if (chosen != NULL && chosen->pieces > 1 && undivided != NULL &&
-        !uc_configuration_gains(chosen, undivided, MIN_GAIN))
+        !uc_configuration_gains(chosen, undivided, UC_PLAN_MIN_GAIN))
         return undivided;
     return chosen;
 }
@@ -101,7 +98,7 @@ static enum uc_status plan_wish(struct uc_compare_side *side,
                                 const struct uc_measurement *rows,
                                 size_t row_count, struct uc_error *err)
 {
-    const struct uc_desirable_options divide = { .min_gain = MIN_GAIN },
+    const struct uc_desirable_options divide = { .min_gain = UC_PLAN_MIN_GAIN },
                                       leave = { .max_pieces = 1 };
     const struct uc_candidate_filter filter = { 0 };
     struct uc_candidate_rows candidates = { 0 };
@@ -139,6 +136,8 @@ enum uc_status uc_compare_side_profile(
     side->environment = environment->environment;
     side->mode = UC_PLAN_WR;
     side->limit_bytes = limit_bytes;
+    uc_policy_print(policy, side->policy);
+    side->choices = (struct uc_plan_choices)UC_PLAN_CHOICES;
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         struct uc_measurement *rows = NULL;
         char problem[UC_PROBLEM_TEXT];

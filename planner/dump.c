@@ -73,15 +73,23 @@ static const struct uc_record_field search_fields[] = {
     { 0 },
 };
 
+/* The optional ones have a value, but not in older dumps. */
+#define CHOICE(member) AT(uc_plan, choices.member)
 static const struct uc_record_field plan_fields[] = {
     TEXT("network", uc_plan, network),
     ENVIRONMENT(uc_plan, environment.),
     { "mode", UC_RECORD_MODE, AT(uc_plan, mode), 0, false },
     { "limit_bytes", UC_RECORD_NUMBER, AT(uc_plan, limit_bytes), 0, false },
     TEXT("policy", uc_plan, policy),
-    { "deterministic", UC_RECORD_FLAG, AT(uc_plan, deterministic), 0, false },
+    { "deterministic", UC_RECORD_FLAG, CHOICE(deterministic), 0, false },
     { "created_at", UC_RECORD_DATE, AT(uc_plan, created_at), 0, false },
     TEXT("tool", uc_plan, tool),
+    { "apis", UC_RECORD_INT, CHOICE(apis), 0, true },
+    { "allow", UC_RECORD_INT, CHOICE(allow), 0, true },
+    { "no_runtime_compiled", UC_RECORD_FLAG, CHOICE(no_runtime_compiled), 0,
+      true },
+    { "min_gain", UC_RECORD_REAL, CHOICE(min_gain), 0, true },
+    { "max_pieces", UC_RECORD_NUMBER, CHOICE(max_pieces), 0, true },
     { 0 },
 };
 

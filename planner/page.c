@@ -262,7 +262,7 @@ static void put_operations(FILE *out, const struct uc_plan *plan)
 static void put_plan(FILE *out, const struct uc_page_plan *of, size_t number)
 {
     const struct uc_plan *plan = of->plan;
-    char date[UC_REPORT_TEXT];
+    char date[UC_REPORT_TEXT], choices[UC_REPORT_CHOICES];
 
     fprintf(out, "<section id=\"plan-%zu\">\n", number);
     put_heading(out, plan);
@@ -273,9 +273,9 @@ static void put_plan(FILE *out, const struct uc_page_plan *of, size_t number)
     fprintf(out, "<p class=\"note\">Created %s UTC by ucudnn-plan ", date);
     uc_markup_text(out, plan->tool);
     fputs("; micro-batch sizes: ", out);
-    uc_markup_text(out, plan->policy);
-    fprintf(out, "%s.</p>\n</section>\n",
-            plan->deterministic ? "; deterministic kernels only" : "");
+    uc_report_choices(plan->policy, &plan->choices, choices);
+    uc_markup_text(out, choices);
+    fputs(".</p>\n</section>\n", out);
 }
 
 static void put_contents(FILE *out, const struct uc_page_plan *plans,

@@ -196,6 +196,35 @@ struct uc_planning_coverage uc_planning_coverage(
     return coverage;
 }
 
+struct uc_plan_choices uc_planning_choices(
+    const struct uc_planning_options *options)
+{
+    const struct uc_candidate_filter *filter = &options->filter;
+    const unsigned every = (1u << UC_APIS) - 1;
+
+    return (struct uc_plan_choices){
+        .deterministic = filter->deterministic,
+        .no_runtime_compiled = filter->no_runtime_compiled,
+        .allow = filter->allow,
+        .apis = filter->apis == every ? 0 : filter->apis,
+        .max_pieces = options->max_pieces,
+        .min_gain = options->min_gain,
+    };
+}
+
+struct uc_planning_options uc_planning_as_chosen(
+    const struct uc_plan_choices *choices)
+{
+    return (struct uc_planning_options){
+        .filter = { .deterministic = choices->deterministic,
+                    .no_runtime_compiled = choices->no_runtime_compiled,
+                    .allow = choices->allow,
+                    .apis = choices->apis },
+        .max_pieces = choices->max_pieces,
+        .min_gain = choices->min_gain,
+    };
+}
+
 enum uc_status uc_planning_begin(const struct uc_planning *planning,
                                  enum uc_plan_mode mode, int64_t limit_bytes,
                                  size_t room, struct uc_plan *plan,
@@ -216,7 +245,7 @@ enum uc_status uc_planning_begin(const struct uc_planning *planning,
     if (strlen(policy) >= sizeof plan->policy)
         strcpy(policy + sizeof plan->policy - 4, "...");
     memcpy(plan->policy, policy, strlen(policy) + 1);
-    plan->deterministic = planning->options.filter.deterministic;
+    plan->choices = uc_planning_choices(&planning->options);
     plan->created_at = (int64_t)time(NULL);
     snprintf(plan->tool, sizeof plan->tool, "%s", PACKAGE_VERSION);
     return UC_OK;

@@ -31,6 +31,12 @@ struct uc_planning_options {
     double min_gain;
 };
 
+/** What a plan keeps of them, and back; neither has the policy. */
+struct uc_plan_choices uc_planning_choices(
+    const struct uc_planning_options *options);
+struct uc_planning_options uc_planning_as_chosen(
+    const struct uc_plan_choices *choices);
+
 struct uc_planning;
 
 /**

@@ -98,11 +98,6 @@ static enum uc_status text_parse(const char *text, const struct place *at,
     return UC_OK;
 }
 
-static void text_clear(const struct place *at)
-{
-    *(char *)at->value = '\0';
-}
-
 static void int_print(FILE *out, const struct place *at)
 {
     fprintf(out, "%d", *(const int *)at->value);
@@ -133,11 +128,6 @@ static enum uc_status number_parse(const char *text, const struct place *at,
                                    struct uc_error *err)
 {
     return number_at(text, INT64_MAX, at->value, err);
-}
-
-static void number_clear(const struct place *at)
-{
-    *(int64_t *)at->value = -1;
 }
 
 static void flag_print(FILE *out, const struct place *at)
@@ -176,11 +166,6 @@ static enum uc_status real_parse(const char *text, const struct place *at,
         return uc_fail(err, UC_EINPUT, "\"%.64s\" is no number of at least 0",
                        text);
     return UC_OK;
-}
-
-static void real_clear(const struct place *at)
-{
-    *(double *)at->value = -1;
 }
 
 static void date_text(int64_t seconds, char text[NUMBER])
@@ -328,11 +313,6 @@ static enum uc_status samples_parse(const char *text, const struct place *at,
                    UC_MAX_SAMPLES);
 }
 
-static void samples_clear(const struct place *at)
-{
-    ((struct uc_measurement *)at->value)->samples = 0;
-}
-
 static void mode_print(FILE *out, const struct place *at)
 {
     fputs(*(const enum uc_plan_mode *)at->value == UC_PLAN_WR ? "wr" : "wd",
@@ -350,29 +330,25 @@ static enum uc_status mode_parse(const char *text, const struct place *at,
     return UC_OK;
 }
 
-/** What there is to do with a type; the last two only where it may be left
- * out. */
+/** What there is to do with a type; without `empty` it always has a value. */
 static const struct {
     void (*print)(FILE *out, const struct place *at);
     enum uc_status (*parse)(const char *text, const struct place *at,
                             struct uc_error *err);
     bool (*empty)(const struct place *at);
-    void (*clear)(const struct place *at);
 } types[] = {
-    [UC_RECORD_TEXT] = { text_print, text_parse, text_empty, text_clear },
-    [UC_RECORD_INT] = { int_print, int_parse, NULL, NULL },
-    [UC_RECORD_NUMBER] = { number_print, number_parse, number_empty,
-                           number_clear },
-    [UC_RECORD_FLAG] = { flag_print, flag_parse, NULL, NULL },
-    [UC_RECORD_REAL] = { real_print, real_parse, real_empty, real_clear },
-    [UC_RECORD_DATE] = { date_print, date_parse, NULL, NULL },
-    [UC_RECORD_PROBLEM] = { problem_print, problem_parse, NULL, NULL },
-    [UC_RECORD_KERNEL] = { kernel_print, kernel_parse, NULL, NULL },
-    [UC_RECORD_API] = { api_print, api_parse, NULL, NULL },
-    [UC_RECORD_OUTCOME] = { outcome_print, outcome_parse, NULL, NULL },
-    [UC_RECORD_SAMPLES] = { samples_print, samples_parse, samples_empty,
-                            samples_clear },
-    [UC_RECORD_MODE] = { mode_print, mode_parse, NULL, NULL },
+    [UC_RECORD_TEXT] = { text_print, text_parse, text_empty },
+    [UC_RECORD_INT] = { int_print, int_parse, NULL },
+    [UC_RECORD_NUMBER] = { number_print, number_parse, number_empty },
+    [UC_RECORD_FLAG] = { flag_print, flag_parse, NULL },
+    [UC_RECORD_REAL] = { real_print, real_parse, real_empty },
+    [UC_RECORD_DATE] = { date_print, date_parse, NULL },
+    [UC_RECORD_PROBLEM] = { problem_print, problem_parse, NULL },
+    [UC_RECORD_KERNEL] = { kernel_print, kernel_parse, NULL },
+    [UC_RECORD_API] = { api_print, api_parse, NULL },
+    [UC_RECORD_OUTCOME] = { outcome_print, outcome_parse, NULL },
+    [UC_RECORD_SAMPLES] = { samples_print, samples_parse, samples_empty },
+    [UC_RECORD_MODE] = { mode_print, mode_parse, NULL },
 };
 
 /* -------------------------------------------------------------- records */
@@ -390,7 +366,8 @@ void uc_record_print(FILE *out, const struct uc_record *record,
     for (const struct uc_record_field *f = record->fields; f->name; f++) {
         struct place at = place(f, (void *)(uintptr_t)value, &operation);
 
-        if (f->optional && types[f->type].empty(&at))
+        if (f->optional && types[f->type].empty != NULL &&
+            types[f->type].empty(&at))
             continue;
         fprintf(out, "\t%s=", f->name);
         types[f->type].print(out, &at);
@@ -433,10 +410,8 @@ enum uc_status uc_record_parse(const struct uc_record *record, char *fields,
         char end = *fields;
         enum uc_status status;
 
-        if (text == NULL && f->optional) {
-            types[f->type].clear(&at);
+        if (text == NULL && f->optional)
             continue;
-        }
         if (text == NULL)
             return uc_fail(err, UC_EINPUT,
                            "%s: \"%s\" is expected in \"%.64s\"", record->word,

@@ -41,8 +41,8 @@ struct uc_record_field {
     enum uc_record_type type;
     size_t offset;
     size_t size; /**< of a text, NUL included */
-    /** Left out when empty (text, samples) or negative (numbers), and read
-     * as that when missing. */
+    /** Left out when empty (text, samples) or negative (numbers); when it is
+     * missing, the value stays what it was. */
     bool optional;
 };
 

@@ -82,10 +82,10 @@ static enum uc_status find_environment(
     return status;
 }
 
-/** The profile has all that the policy chooses from. */
+/** The profile has all that the options choose from. */
 static enum uc_status check_complete(const struct operations *operations,
                                      struct uc_profile *profile, int64_t env,
-                                     const struct uc_policy *policy,
+                                     const struct uc_planning_options *options,
                                      struct uc_error *err)
 {
     /* Of graph engines there may be any number, or none. */
@@ -93,10 +93,13 @@ static enum uc_status check_complete(const struct operations *operations,
                                           .max_workspace_bytes = -1 };
     struct uc_work_problem *list = NULL;
     size_t count = 0;
-    enum uc_status status = uc_work_list(
-        profile, env, operations->list, operations->batches,
-        operations->network.layer_count, policy, &work, &list, &count, err);
+    enum uc_status status;
 
+    if (options->filter.apis == 1u << UC_API_GRAPH)
+        return UC_OK;
+    status = uc_work_list(profile, env, operations->list, operations->batches,
+                          operations->network.layer_count, &options->policy,
+                          &work, &list, &count, err);
     uc_work_list_free(list, count);
     if (status == UC_OK && count > 0)
         return uc_fail(err, UC_EMISSING,
@@ -127,10 +130,7 @@ enum uc_status uc_replan_curve(const struct uc_plan *plan,
                                struct uc_profile *profile, double target,
                                struct uc_curve *curve, struct uc_error *err)
 {
-    struct uc_planning_options options = {
-        .filter = { .deterministic = plan->deterministic },
-        .min_gain = 0.01,
-    };
+    struct uc_planning_options options = uc_planning_as_chosen(&plan->choices);
     struct operations operations = { .list = NULL };
     struct uc_profile_environment environment;
     struct uc_planning *planning = NULL;
@@ -141,8 +141,8 @@ enum uc_status uc_replan_curve(const struct uc_plan *plan,
     if (status == UC_OK)
         status = find_environment(plan, profile, &environment, err);
     if (status == UC_OK)
-        status = check_complete(&operations, profile, environment.id,
-                                &options.policy, err);
+        status =
+            check_complete(&operations, profile, environment.id, &options, err);
     if (status == UC_OK)
         status = uc_planning_of(&operations.network, operations.list,
                                 operations.network.layer_count, profile,

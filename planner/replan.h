@@ -15,10 +15,9 @@
 #include "planner/curve.h"
 
 /**
- * The curve of the plan's mode for its operations, policy and determinism,
- * from the profile's environment that is the plan's; what a plan does not
- * keep (least gain, most pieces, kernels let in) is as `ucudnn-plan plan`
- * has it when not told. A division's curve has the plan's total as a point.
+ * The curve of the plan's mode for its operations, policy and choices, from
+ * the profile's environment that is the plan's. A division's curve has the
+ * plan's total as a point.
  */
 enum uc_status uc_replan_curve(const struct uc_plan *plan,
                                struct uc_profile *profile, double target,

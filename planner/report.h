@@ -33,10 +33,9 @@ enum uc_status uc_report_plans_json(FILE *out, const struct uc_plan *plans,
 /** Time against workspace, and what was asked about it. */
 struct uc_report_sweep {
     const char *network, *policy;
+    struct uc_plan_choices choices;
     int64_t batch;
     const struct uc_environment *environment;
-    bool deterministic;
-    double min_gain;
     double target;             /**< whose knees are marked */
     struct uc_curve curves[2]; /**< by enum uc_plan_mode */
     int64_t asked_bytes[2];    /**< limits to mark; -1: none. What is asked
@@ -86,6 +85,13 @@ void uc_report_date(int64_t seconds, char text[UC_REPORT_TEXT]);
 void uc_report_cudnn(int version, char text[UC_REPORT_TEXT]);
 /** "13.0" from 13000. */
 void uc_report_cuda(int version, char text[UC_REPORT_TEXT]);
+
+/** "power-of-two, legacy kernels only, at most 4 micro-batches": the policy,
+ * and the choices that are not made when nobody tells otherwise. */
+enum { UC_REPORT_CHOICES = UC_POLICY_TEXT + 256 };
+void uc_report_choices(const char *policy,
+                       const struct uc_plan_choices *choices,
+                       char text[UC_REPORT_CHOICES]);
 
 /** "NVIDIA H200 (compute capability 9.0, 132 multiprocessors, 139 GiB)" */
 void uc_report_device(const struct uc_device *device,

@@ -134,20 +134,23 @@ static void print_pair(FILE *out, const char *label, const char *old,
 }
 
 static void print_header(FILE *out, const struct uc_comparison *c,
-                         const char *const labels[4], print_text *print)
+                         const char *const labels[5], print_text *print)
 {
-    char old[UC_REPORT_LINE], now[UC_REPORT_LINE];
+    char old[UC_REPORT_CHOICES], now[UC_REPORT_CHOICES];
 
     print_pair(out, labels[0], c->title, c->title, print);
     uc_report_limit(c->old, old);
     uc_report_limit(c->now, now);
     print_pair(out, labels[1], old, now, print);
+    uc_report_choices(c->old->policy, &c->old->choices, old);
+    uc_report_choices(c->now->policy, &c->now->choices, now);
+    print_pair(out, labels[2], old, now, print);
     uc_report_device(&c->old->environment.device, old);
     uc_report_device(&c->now->environment.device, now);
-    print_pair(out, labels[2], old, now, print);
+    print_pair(out, labels[3], old, now, print);
     uc_report_versions(&c->old->environment.versions, old);
     uc_report_versions(&c->now->environment.versions, now);
-    print_pair(out, labels[3], old, now, print);
+    print_pair(out, labels[4], old, now, print);
 }
 
 /** The cells of a line; those of the total have no names. */
@@ -195,7 +198,8 @@ enum uc_status uc_report_compare_table(FILE *out,
                                        struct uc_error *err)
 {
     static const char *const labels[] = { "compared  ", "limit     ",
-                                          "device    ", "versions  " };
+                                          "policy    ", "device    ",
+                                          "versions  " };
     char name[CELL], verdicts[160];
     struct uc_table table;
     enum uc_status status;
@@ -243,8 +247,8 @@ static void print_line(FILE *out, const struct uc_compare_row *row,
 void uc_report_compare_markdown(FILE *out,
                                 const struct uc_comparison *comparison)
 {
-    static const char *const labels[] = { "### ", "- limit: ", "- device: ",
-                                          "- versions: " };
+    static const char *const labels[] = { "### ", "- limit: ", "- policy: ",
+                                          "- device: ", "- versions: " };
     char name[CELL], verdicts[160];
 
     uc_report_verdicts(comparison, verdicts);

@@ -3,6 +3,7 @@
 #include "planner/report_compare.h"
 
 #include "planner/report.h"
+#include "planner/report_json.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -22,10 +23,12 @@ static json_t *environment(const struct uc_environment *e)
 
 static json_t *side(const struct uc_compare_side *s, int64_t total_ns)
 {
-    return json_pack(
+    json_t *object = json_pack(
         "{s:o, s:s, s:I, s:I}", "environment", environment(&s->environment),
         "mode", s->mode == UC_PLAN_WR ? "wr" : "wd", "limit_bytes",
         (json_int_t)s->limit_bytes, "total_ns", (json_int_t)total_ns);
+
+    return uc_json_joined(object, uc_json_choices(s->policy, &s->choices));
 }
 
 /** Null where a side lacks the operation. */
@@ -48,12 +51,7 @@ static json_t *verdict(const struct uc_compare_row *row, json_t *object)
                   row->split != UC_COMPARE_SAME_SPLIT, "regression",
                   row->regression ? 1 : 0, "p", p);
 
-    if (object != NULL && (more == NULL || json_object_update(object, more))) {
-        json_decref(object);
-        object = NULL;
-    }
-    json_decref(more);
-    return object;
+    return uc_json_joined(object, more);
 }
 
 static json_t *operation(const struct uc_compare_row *row)

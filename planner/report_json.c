@@ -92,22 +92,59 @@ json_t *uc_json_versions(const struct uc_versions *v)
                      "driver", v->driver);
 }
 
-/* ---------------------------------------------------------------- plans */
-
-/** Their names; bits without one are left out. */
-static json_t *notes(unsigned bits)
+/** The names of the bits that are set, of `count`. */
+static json_t *names(unsigned bits, int count, const char *(*name)(int))
 {
     json_t *list = json_array();
 
-    for (int i = 0; i < UC_NOTES && list != NULL; i++) {
+    for (int i = 0; i < count && list != NULL; i++) {
         if ((bits & 1u << i) != 0 &&
-            json_array_append_new(list, json_string(uc_note_name(i))) != 0) {
+            json_array_append_new(list, json_string(name(i))) != 0) {
             json_decref(list);
             return NULL;
         }
     }
     return list;
 }
+
+static json_t *notes(unsigned bits)
+{
+    return names(bits, UC_NOTES, uc_note_name);
+}
+
+static const char *api_name(int api)
+{
+    return uc_api_name((enum uc_api)api);
+}
+
+json_t *uc_json_choices(const char *policy,
+                        const struct uc_plan_choices *choices)
+{
+    const unsigned apis =
+        choices->apis != 0 ? choices->apis : (1u << UC_APIS) - 1;
+
+    return json_pack("{s:s, s:b, s:o, s:o, s:b, s:f, s:o}", "policy", policy,
+                     "deterministic", choices->deterministic ? 1 : 0, "apis",
+                     names(apis, UC_APIS, api_name), "allow",
+                     notes(choices->allow), "no_runtime_compiled",
+                     choices->no_runtime_compiled ? 1 : 0, "min_gain",
+                     choices->min_gain, "max_pieces",
+                     choices->max_pieces > 0 ? json_integer(choices->max_pieces)
+                                             : json_null());
+}
+
+json_t *uc_json_joined(json_t *object, json_t *more)
+{
+    if (object != NULL &&
+        (more == NULL || json_object_update(object, more) != 0)) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(more);
+    return object;
+}
+
+/* ---------------------------------------------------------------- plans */
 
 static json_t *micro_batch(const void *context, size_t i)
 {
@@ -157,22 +194,25 @@ static json_t *plan_object(const void *context, size_t i)
 {
     const struct uc_plan *plan = (const struct uc_plan *)context + i;
     struct uc_plan_totals totals;
+    json_t *asked, *made;
 
     uc_plan_totals(plan, &totals);
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:o, s:s, s:I, s:o, s:o, "
-        "s:I, s:o}",
-        "network", plan->network, "batch", common_batch(plan), "device",
-        uc_json_device(&plan->environment.device), "versions",
-        uc_json_versions(&plan->environment.versions), "mode",
-        plan->mode == UC_PLAN_WR ? "wr" : "wd", "limit_bytes",
-        (json_int_t)plan->limit_bytes, "policy", plan->policy, "deterministic",
-        plan->deterministic ? 1 : 0, "created_at", date(plan->created_at),
-        "tool", plan->tool, "predicted_ns", (json_int_t)totals.predicted_ns,
-        "undivided_ns", uc_json_optional(totals.undivided_ns), "unlimited_ns",
-        uc_json_optional(totals.unlimited_ns), "workspace_bytes",
-        (json_int_t)totals.workspace_bytes, "operations",
-        array(plan->operation_count, operation, plan));
+    asked = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I}", "network",
+                      plan->network, "batch", common_batch(plan), "device",
+                      uc_json_device(&plan->environment.device), "versions",
+                      uc_json_versions(&plan->environment.versions), "mode",
+                      plan->mode == UC_PLAN_WR ? "wr" : "wd", "limit_bytes",
+                      (json_int_t)plan->limit_bytes);
+    made = json_pack("{s:o, s:s, s:I, s:o, s:o, s:I, s:o}", "created_at",
+                     date(plan->created_at), "tool", plan->tool, "predicted_ns",
+                     (json_int_t)totals.predicted_ns, "undivided_ns",
+                     uc_json_optional(totals.undivided_ns), "unlimited_ns",
+                     uc_json_optional(totals.unlimited_ns), "workspace_bytes",
+                     (json_int_t)totals.workspace_bytes, "operations",
+                     array(plan->operation_count, operation, plan));
+    asked =
+        uc_json_joined(asked, uc_json_choices(plan->policy, &plan->choices));
+    return uc_json_joined(asked, made);
 }
 
 enum uc_status uc_report_plans_json(FILE *out, const struct uc_plan *plans,
@@ -224,18 +264,18 @@ enum uc_status uc_report_sweep_json(FILE *out,
                                     const struct uc_report_sweep *sweep,
                                     struct uc_error *err)
 {
-    return uc_json_print(
-        out,
-        json_pack("{s:s, s:I, s:o, s:o, s:s, s:b, s:f, s:f, s:o, s:o}",
-                  "network", sweep->network, "batch", (json_int_t)sweep->batch,
-                  "device", uc_json_device(&sweep->environment->device),
-                  "versions", uc_json_versions(&sweep->environment->versions),
-                  "policy", sweep->policy, "deterministic",
-                  sweep->deterministic ? 1 : 0, "min_gain", sweep->min_gain,
-                  "target", sweep->target, "wr",
-                  curve_object(sweep, UC_PLAN_WR), "wd",
-                  curve_object(sweep, UC_PLAN_WD)),
-        err);
+    json_t *asked =
+        json_pack("{s:s, s:I, s:o, s:o}", "network", sweep->network, "batch",
+                  (json_int_t)sweep->batch, "device",
+                  uc_json_device(&sweep->environment->device), "versions",
+                  uc_json_versions(&sweep->environment->versions));
+    json_t *curves = json_pack("{s:f, s:o, s:o}", "target", sweep->target, "wr",
+                               curve_object(sweep, UC_PLAN_WR), "wd",
+                               curve_object(sweep, UC_PLAN_WD));
+
+    asked =
+        uc_json_joined(asked, uc_json_choices(sweep->policy, &sweep->choices));
+    return uc_json_print(out, uc_json_joined(asked, curves), err);
 }
 
 /* -------------------------------------------------------------- profiles */

@@ -12,6 +12,7 @@
 
 #include "common/device.h"
 #include "common/error.h"
+#include "db/plan.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -26,5 +27,10 @@ json_t *uc_json_text(const char *text);
 json_t *uc_json_optional(int64_t ns);
 json_t *uc_json_device(const struct uc_device *device);
 json_t *uc_json_versions(const struct uc_versions *versions);
+/** {"policy": ..., "deterministic": ...}: the policy and every choice. */
+json_t *uc_json_choices(const char *policy,
+                        const struct uc_plan_choices *choices);
+/** The members of both, in one object; takes both, also NULL. */
+json_t *uc_json_joined(json_t *object, json_t *more);
 
 #endif

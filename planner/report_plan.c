@@ -92,6 +92,7 @@ static void print_header(FILE *out, const struct uc_plan *plan,
 {
     char line[UC_REPORT_LINE], batch[64], limit[UC_BYTES_TEXT];
     char needed[UC_BYTES_TEXT], date[UC_REPORT_TEXT];
+    char choices[UC_REPORT_CHOICES];
 
     batch_text(plan, batch);
     fprintf(out, "network    %s, batch %s\n", plan->network, batch);
@@ -107,8 +108,8 @@ static void print_header(FILE *out, const struct uc_plan *plan,
     uc_bytes_print(totals->workspace_bytes, needed);
     fprintf(out, "limit      %s %s, %s needed\n", limit,
             plan->mode == UC_PLAN_WR ? "per operation" : "in total", needed);
-    fprintf(out, "policy     %s%s\n", plan->policy,
-            plan->deterministic ? ", deterministic kernels only" : "");
+    uc_report_choices(plan->policy, &plan->choices, choices);
+    fprintf(out, "policy     %s\n", choices);
     uc_report_date(plan->created_at, date);
     fprintf(out, "created    %s UTC by ucudnn-plan %s\n", date, plan->tool);
     print_times(out, totals);

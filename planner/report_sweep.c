@@ -25,6 +25,7 @@ static const struct {
 static void print_header(FILE *out, const struct uc_report_sweep *sweep)
 {
     char line[UC_REPORT_LINE], share[UC_REPORT_TEXT];
+    char choices[UC_REPORT_CHOICES];
 
     fprintf(out, "network    %s, batch %lld\n", sweep->network,
             (long long)sweep->batch);
@@ -32,8 +33,8 @@ static void print_header(FILE *out, const struct uc_report_sweep *sweep)
     fprintf(out, "device     %s\n", line);
     uc_report_versions(&sweep->environment->versions, line);
     fprintf(out, "versions   %s\n", line);
-    fprintf(out, "policy     %s%s\n", sweep->policy,
-            sweep->deterministic ? ", deterministic kernels only" : "");
+    uc_report_choices(sweep->policy, &sweep->choices, choices);
+    fprintf(out, "policy     %s\n", choices);
     uc_report_share(sweep->target, share);
     for (int mode = 0; mode < 2; mode++) {
         const struct uc_curve *curve = &sweep->curves[mode];

@@ -134,7 +134,7 @@ void uc_report_versions(const struct uc_versions *versions,
              versions->driver[0] != '\0' ? ", driver " : "", versions->driver);
 }
 
-/* --------------------------------------------------------------- splits */
+/* ---------------------------------------------------------------- texts */
 
 /** Append to text[size], or put "..." at its end; false when full. */
 static bool append(char *text, size_t size, const char *more)
@@ -151,6 +151,55 @@ static bool append(char *text, size_t size, const char *more)
         memcpy(text + used, "...", 4);
     }
     return false;
+}
+
+/** What is allowed, as `down-convert and reduced-precision allowed`. */
+static void append_allowed(char *text, size_t size, unsigned allow)
+{
+    const char *before = ", ";
+
+    for (int i = 0; i < UC_NOTES; i++)
+        if ((allow & 1u << i) != 0) {
+            append(text, size, before);
+            append(text, size, uc_note_name(i));
+            before = " and ";
+        }
+    if (allow != 0)
+        append(text, size, " allowed");
+}
+
+void uc_report_choices(const char *policy,
+                       const struct uc_plan_choices *choices,
+                       char text[UC_REPORT_CHOICES])
+{
+    const size_t size = UC_REPORT_CHOICES;
+    char more[64], share[UC_REPORT_TEXT];
+
+    snprintf(text, size, "%s", policy);
+    if (choices->deterministic)
+        append(text, size, ", deterministic kernels only");
+    for (int i = 0; i < UC_APIS; i++)
+        if (choices->apis == 1u << i) {
+            snprintf(more, sizeof more, ", %s kernels only",
+                     uc_api_name((enum uc_api)i));
+            append(text, size, more);
+        }
+    if (choices->no_runtime_compiled)
+        append(text, size, ", no kernels compiled at run time");
+    append_allowed(text, size, choices->allow);
+    if (choices->max_pieces > 0) {
+        snprintf(more, sizeof more, ", at most %lld micro-batch%s",
+                 (long long)choices->max_pieces,
+                 choices->max_pieces > 1 ? "es" : "");
+        append(text, size, more);
+    }
+    if (choices->min_gain <= 0) {
+        append(text, size, ", divided for any gain");
+    } else if (choices->min_gain != UC_PLAN_MIN_GAIN) {
+        uc_report_share(choices->min_gain, share);
+        snprintf(more, sizeof more, ", divided only for more than %s", share);
+        append(text, size, more);
+    }
 }
 
 void uc_report_split(const struct uc_plan_operation *operation, char *text,

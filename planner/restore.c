@@ -195,7 +195,7 @@ static enum uc_status read_measurement(struct reader *reader,
                                        struct batch *batch,
                                        struct uc_error *err)
 {
-    struct uc_dump_row row = { 0 };
+    struct uc_dump_row row = { .measurement.error = -1 };
     enum uc_status status;
 
     if (batch->environment < 0)
@@ -336,8 +336,10 @@ static enum uc_status read_plan(struct reader *reader, struct plans *plans,
 {
     struct uc_plan *plan = add_plan(plans, reader->line);
 
-    return plan == NULL ? uc_no_memory(err)
-                        : fields(reader, &uc_dump_plan, plan, err);
+    if (plan == NULL)
+        return uc_no_memory(err);
+    plan->choices = (struct uc_plan_choices)UC_PLAN_CHOICES;
+    return fields(reader, &uc_dump_plan, plan, err);
 }
 
 static enum uc_status read_operation(struct reader *reader, struct plans *plans,
@@ -353,8 +355,10 @@ static enum uc_status read_operation(struct reader *reader, struct plans *plans,
     list = plan->operations;
     op = uc_array_append(&list, &plan->operation_count, sizeof *op);
     plan->operations = list;
-    return op == NULL ? uc_no_memory(err)
-                      : fields(reader, &uc_dump_operation, op, err);
+    if (op == NULL)
+        return uc_no_memory(err);
+    op->undivided_ns = op->unlimited_ns = -1;
+    return fields(reader, &uc_dump_operation, op, err);
 }
 
 static enum uc_status read_piece(struct reader *reader, struct plans *plans,

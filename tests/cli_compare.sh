@@ -110,6 +110,18 @@ expect 1 "JSON and Markdown" \
     ucudnn-plan compare --json --markdown old.plan old.plan
 err_is "ucudnn-plan compare: --json and --markdown exclude each other"
 
+# Policy and choices.
+expect 0 "what both were chosen from" ucudnn-plan compare old.plan old.plan
+ok "is told once" grep -qx "policy    power-of-two" out
+plan old.profile -w 1M --policy 4 --max-pieces 2 && mv plan four.plan || exit 99
+ucudnn-plan compare old.plan four.plan >out
+out_has "policy    power-of-two -> 4, at most 2 micro-batches"
+ucudnn-plan compare old.plan four.plan --markdown >out
+out_has "- policy: power-of-two -> 4, at most 2 micro-batches"
+ucudnn-plan compare old.plan four.plan --json >out
+out_has '"policy": "4"'
+out_has '"max_pieces": 2'
+
 # Splits, and what is for another limit.
 plan old.profile -w 0 && mv plan zero.plan || exit 99
 expect 2 "one plan each is compared whatever its limit" \

@@ -50,14 +50,16 @@ if command -v sqlite3 >/dev/null; then
     ok "SQLite finds the same in both files" \
         cmp contents.before contents.after
     # A column that a dump does not hold would be lost.
-    # columns FILE TABLE WORD: every column of the table is a field of the word.
+    # columns FILE TABLE WORD COLUMN...: every column of the table but these is
+    # a field of the word.
     columns()
     {
         sqlite3 "$1" "SELECT name FROM pragma_table_info('$2')" >names
         ucudnn-plan dump "$1" | grep "^$3" | tr '\t' '\n' |
             sed -n 's/=.*//p' | sort -u >fields
+        shift 3
         # Which are where the line stands, and another name.
-        printf '%s\n' environment plan operation position samples >>fields
+        printf '%s\n' environment plan operation position samples "$@" >>fields
         [ -s names ] && ! grep -vxF -f fields names
     }
     sqlite3 a.profile "INSERT INTO search (environment, problem, micro_batch,
@@ -66,6 +68,8 @@ if command -v sqlite3 >/dev/null; then
     ok "every column of a measurement is in the text" \
         columns a.profile measurement measurement
     ok "every column of a search" columns a.profile search search
+    ok "every column of a plan but its number and sums" columns a.plan plan \
+        plan id predicted_ns undivided_ns unlimited_ns workspace_bytes
     ok "every column of a micro-batch" columns a.plan micro_batch micro-batch
 else
     skip "SQLite finds the same in both files" "no sqlite3 shell"

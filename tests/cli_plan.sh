@@ -75,6 +75,39 @@ expect 0 "0 is a limit" plan -p a.profile -w 0 -o a.plan
 expect 0 "both are in the file" ucudnn-plan show --csv a.plan
 ok "ten operations and the header" [ "$(wc -l <out)" -eq 11 ]
 
+# What a plan was chosen from, and plans that replace others.
+rm -f how.plan
+expect 0 "every option that chooses" plan -p a.profile -w 1G -o how.plan \
+    --policy 4 --api legacy --no-runtime-compiled --allow down-convert \
+    --max-pieces 2 --min-gain 5%
+how="4, legacy kernels only, no kernels compiled at run time, \
+down-convert allowed, at most 2 micro-batches, divided only for more than 5%"
+out_has "policy     $how"
+ok "nothing is replaced" [ ! -s err ]
+expect 0 "is kept" ucudnn-plan show how.plan
+out_has "policy     $how"
+expect 0 "in the dump, too" ucudnn-plan dump how.plan
+ok "as numbers" grep -q \
+    "apis=1.allow=4.no_runtime_compiled=1.min_gain=0.05.max_pieces=2$" out
+expect 0 "the same again" plan -p a.profile -w 1G -o how.plan --policy 4 \
+    --api legacy --no-runtime-compiled --allow down-convert --max-pieces 2 \
+    --min-gain 0.05
+ok "is nothing to tell" [ ! -s err ]
+expect 0 "another limit" plan -p a.profile -w 2G --api legacy -o how.plan
+ok "replaces nothing" [ ! -s err ]
+expect 0 "other choices" plan -p a.profile -w 1G --api legacy -o how.plan
+err_is "how.plan: replaces a plan of the same limit made with policy $how"
+expect 0 "another policy" \
+    plan -p a.profile -w 1G --api legacy --policy 4 -o how.plan
+err_is "how.plan: replaces a plan of the same limit made with policy \
+power-of-two, legacy kernels only"
+expect 0 "quietly" plan -p a.profile -w 1G --api legacy -o how.plan -q
+ok "nothing is told" [ ! -s err ]
+expect 0 "both APIs by name" plan -p a.profile -w 1G --api both -o both.plan
+expect 0 "are those of nobody's choice" plan -p a.profile -w 1G -o both.plan
+ok "and replace the same" sh -c '! grep replaces err'
+rm both.plan
+
 # Engines of the graph API.
 expect 0 "without engines on purpose" plan -p a.profile -w 1G --api legacy
 ok "nothing on standard error" [ ! -s err ]

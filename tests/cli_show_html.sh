@@ -65,6 +65,26 @@ ok "the plans are on their curves" \
 ucudnn-plan plan net.json -p a.profile -w 64K --max-pieces 2 --min-gain 0 \
     --offline -q -o other.plan
 ucudnn-plan show other.plan --html other.html -p a.profile
+ok "a plan of other choices has its curve" \
+    grep -q '<svg class="chart"' other.html
+ok "which it is on" \
+    absent "its point is not on it" other.html
+ok "the choices are told" grep -F "micro-batch sizes: power-of-two, at most 2 \
+micro-batches, divided for any gain.</p>" other.html
+ok "a profile of engines only" sh -c '
+    "$1" engines.profile net.json power-of-two engines &&
+    ucudnn-plan dump engines.profile | grep -v "	kernel=[^e]" |
+        ucudnn-plan restore -o only.profile' sh "$make"
+ucudnn-plan plan net.json -p only.profile -w 1G --api graph --offline -q \
+    -o engines.plan
+expect 0 "gives a plan of engines only" \
+    ucudnn-plan show engines.plan --html engines.html -p only.profile
+ok "and its curve" grep -q '<svg class="chart"' engines.html
+ok "it is on" absent "its point is not on it" engines.html
+# The same plan as if nothing had been told, as a plan of version 1 has it.
+ucudnn-plan dump other.plan | sed 's/	apis=.*//' |
+    ucudnn-plan restore -o old.plan
+ucudnn-plan show old.plan --html other.html -p a.profile
 ok "a plan that is off the curve says so" \
     grep -F "its point is not on it" other.html
 ok "a profile of less" "$make" less.profile net.json undivided

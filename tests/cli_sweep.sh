@@ -135,6 +135,13 @@ cp out sweep.json
 points wr >gain
 ok "each is what plan gives then" points_are_plans -w gain --min-gain 20%
 ok "and answers differ" [ "$(cat wr)" != "$(cat gain)" ]
+expect 0 "what it is chosen from" sweep -p a.profile --api legacy \
+    --max-pieces 3 --min-gain 0
+out_has "policy     power-of-two, legacy kernels only, at most 3 \
+micro-batches, divided for any gain"
+expect 0 "in JSON" sweep -p a.profile --allow down-convert --max-pieces 3 --json
+ok "all of it" sh -c 'tr -d " \n" <out | grep -qF \
+    "\"policy\":\"power-of-two\",\"deterministic\":false,\"apis\":[\"legacy\",\"graph\"],\"allow\":[\"down-convert\"],\"no_runtime_compiled\":false,\"min_gain\":0.01,\"max_pieces\":3,\"target\":0.9"'
 for how in --deterministic "--policy undivided" "--max-pieces 2" \
     "--policy 4,2"; do
     # shellcheck disable=SC2086 # an option and its value

@@ -254,7 +254,10 @@ static const unsigned plan_notes[] = {
 
 static void assert_old_plan(const struct uc_plan *plan)
 {
+    static const struct uc_plan_choices untold = { .min_gain = 0.01 };
+
     assert_string_equal(plan->network, "net");
+    assert_choices_equal(&plan->choices, &untold);
     assert_int_equal(plan->operation_count, 1);
     assert_int_equal(plan->operations[0].piece_count, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -291,6 +294,7 @@ static void an_old_plan_is_updated_when_one_is_added(void **state)
 
     (void)state;
     sample_plan(&plan);
+    plan.choices = sample_choices;
     assert_done(uc_plans_write(path, &plan, 1, err));
     assert_done(uc_plans_read(path, &plans, &count, err));
     assert_int_equal(count, 2);
@@ -306,6 +310,16 @@ static void an_old_plan_is_updated_when_one_is_added(void **state)
                  i);
         assert_int_equal(number(path, query), plan_notes[i]);
     }
+    assert_int_equal(
+        number(path, "SELECT id FROM plan WHERE apis = 0 AND allow = 0 AND"
+                     " no_runtime_compiled = 0 AND min_gain = 0.01 AND"
+                     " max_pieces = 0"),
+        1);
+    assert_int_equal(
+        number(path, "SELECT id FROM plan WHERE apis = 2 AND allow = 8 AND"
+                     " no_runtime_compiled = 1 AND min_gain = 0.29 AND"
+                     " max_pieces = 5 AND deterministic = 1"),
+        2);
     assert_done(uc_plans_write(fresh, &plan, 1, err));
     assert_same_schema(path, fresh);
     uc_plan_free(&plan);

@@ -286,7 +286,7 @@ static void plans_come_back_in_their_order(void **state)
     assert_done(uc_plans_write(first, &plan, 1, err));
     plan.limit_bytes /= 2; /* sorts before, but was written later */
     plan.limit_bytes += 30 << 20;
-    plan.deterministic = true;
+    plan.choices = sample_choices;
     assert_done(uc_plans_write(first, &plan, 1, err));
     text = dump_of_plans(first);
     assert_done(restore(text, strlen(text), again, err));
@@ -296,11 +296,40 @@ static void plans_come_back_in_their_order(void **state)
     assert_int_equal(count, 2);
     assert_plan_equal(&plans[1], &plan);
     plan.limit_bytes = 64 << 20;
-    plan.deterministic = false;
+    plan.choices = (struct uc_plan_choices){ .min_gain = 0.01 };
     assert_plan_equal(&plans[0], &plan);
     uc_plans_free(plans, count);
     uc_plan_free(&plan);
     free(second);
+    free(text);
+}
+
+/** As dumps were before plans told what they were chosen from. */
+static void a_plan_without_choices_has_those_of_old_plans(void **state)
+{
+    static const char added[] = "\tapis=2\tallow=8\tno_runtime_compiled=1"
+                                "\tmin_gain=0.29\tmax_pieces=5";
+    const char *path = in_folder("old.plan");
+    struct uc_plan plan, *plans;
+    size_t count;
+    char *text, *at;
+
+    (void)state;
+    sample_plan(&plan);
+    plan.choices = sample_choices;
+    assert_done(uc_plans_write(path, &plan, 1, err));
+    text = dump_of_plans(path);
+    at = strstr(text, added);
+    assert_non_null(at);
+    memmove(at, at + strlen(added), strlen(at + strlen(added)) + 1);
+    assert_done(restore(text, strlen(text), path, err));
+    assert_done(uc_plans_read(path, &plans, &count, err));
+    assert_int_equal(count, 1);
+    plan.choices =
+        (struct uc_plan_choices){ .deterministic = true, .min_gain = 0.01 };
+    assert_plan_equal(&plans[0], &plan);
+    uc_plans_free(plans, count);
+    uc_plan_free(&plan);
     free(text);
 }
 
@@ -403,6 +432,11 @@ static const struct edit plan_edits[] = {
     { "kernel=winograd/", "kernel=warp/", 4, "kernel: " },
     { "time_ns=", "time_ms=", 3, "\"time_ns\" is expected" },
     { "undivided_ns=1000000", "undivided_ns=-1", 3, "undivided_ns: " },
+    { "apis=0", "apis=3", 2, "no such API" },
+    { "allow=0", "allow=1", 2, "no plan allows" },
+    { "no_runtime_compiled=0", "no_runtime_compiled=2", 2, "from 0 to 1" },
+    { "min_gain=0.01", "min_gain=1.01", 2, "least gain is out of range" },
+    { "max_pieces=0", "max_pieces=-1", 2, "max_pieces: " },
 };
 
 static char *edited(const char *text, const struct edit *edit)
@@ -554,6 +588,7 @@ int main(void)
         cmocka_unit_test(the_order_of_measuring_does_not_show),
         cmocka_unit_test(a_line_is_as_documented),
         cmocka_unit_test(plans_come_back_in_their_order),
+        cmocka_unit_test(a_plan_without_choices_has_those_of_old_plans),
         cmocka_unit_test(what_was_there_is_replaced),
         cmocka_unit_test(malformed_profiles_are_refused_by_their_line),
         cmocka_unit_test(malformed_plans_are_refused_by_their_line),

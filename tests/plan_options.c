@@ -279,6 +279,47 @@ static void pieces_can_be_capped(void **state)
     uc_planning_free(planning);
 }
 
+/** Both APIs by name are what nobody told. */
+static void a_plan_keeps_what_it_was_chosen_from(void **state)
+{
+    static const unsigned apis[][2] = { { 0, 0 }, { 1, 1 }, { 3, 0 } };
+    struct fixture f = shared;
+
+    (void)state;
+    f.options.filter = (struct uc_candidate_filter){
+        .deterministic = true,
+        .no_runtime_compiled = true,
+        .allow = UC_NOTE_DOWN_CONVERT,
+    };
+    f.options.max_pieces = 3;
+    f.options.min_gain = 0.02;
+    for (size_t i = 0; i < UNIT_COUNT(apis); i++) {
+        struct uc_planning_options options;
+        struct uc_planning *planning;
+        struct uc_plan plan;
+
+        f.options.filter.apis = apis[i][0];
+        assert_done(uc_planning_start(&f.network, f.profile, &f.environment,
+                                      &f.options, &planning, err));
+        assert_done(uc_planning_reuse(planning, 1 << 30, &plan, err));
+        assert_int_equal(plan.choices.deterministic, true);
+        assert_int_equal(plan.choices.no_runtime_compiled, true);
+        assert_int_equal(plan.choices.allow, UC_NOTE_DOWN_CONVERT);
+        assert_int_equal(plan.choices.apis, apis[i][1]);
+        assert_int_equal(plan.choices.max_pieces, 3);
+        assert_true(plan.choices.min_gain == 0.02);
+        options = uc_planning_as_chosen(&plan.choices);
+        assert_int_equal(options.filter.deterministic, true);
+        assert_int_equal(options.filter.no_runtime_compiled, true);
+        assert_int_equal(options.filter.allow, UC_NOTE_DOWN_CONVERT);
+        assert_int_equal(options.filter.apis, apis[i][1]);
+        assert_int_equal(options.max_pieces, 3);
+        assert_true(options.min_gain == 0.02);
+        uc_plan_free(&plan);
+        uc_planning_free(planning);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +328,7 @@ int main(void)
         cmocka_unit_test(engines_are_planned_with_what_is_known_of_them),
         cmocka_unit_test(small_gains_leave_an_operation_undivided),
         cmocka_unit_test(pieces_can_be_capped),
+        cmocka_unit_test(a_plan_keeps_what_it_was_chosen_from),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

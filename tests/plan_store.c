@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <math.h>
 
 static const char *fresh(void)
 {
@@ -47,7 +48,7 @@ static void a_plan_comes_back_as_written(void **state)
     (void)state;
     sample_plan(&plan);
     strcpy(plan.operations[1].layer, "\xe5\xb1\xa4\xe2\x82\x82 'x'");
-    plan.deterministic = true;
+    plan.choices = sample_choices;
     assert_done(uc_plans_write(path, &plan, 1, err));
     assert_plans(path, &plan, 1);
     plan.mode = UC_PLAN_WD;
@@ -270,6 +271,55 @@ static void plans_that_cannot_be_followed_are_not_written(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
+static void choices_are_equal_when_all_are(void **state)
+{
+    const struct uc_plan_choices same = sample_choices;
+    struct uc_plan_choices others[6];
+
+    (void)state;
+    assert_true(uc_plan_choices_equal(&same, &sample_choices));
+    for (size_t i = 0; i < UNIT_COUNT(others); i++)
+        others[i] = same;
+    others[0].deterministic = false;
+    others[1].no_runtime_compiled = false;
+    others[2].allow = UC_NOTE_DOWN_CONVERT;
+    others[3].apis = 0;
+    others[4].max_pieces = 6;
+    others[5].min_gain = 0.28;
+    for (size_t i = 0; i < UNIT_COUNT(others); i++)
+        assert_false(uc_plan_choices_equal(&same, &others[i]));
+}
+
+static void choices_that_nobody_can_make_are_not_written(void **state)
+{
+    const struct {
+        struct uc_plan_choices choices;
+        const char *says;
+    } cases[] = {
+        { { .apis = 3 }, "no such API" },
+        { { .apis = 4 }, "no such API" },
+        { { .allow = UC_NOTE_TENSOR_CORE }, "a note that no plan allows" },
+        { { .allow = UINT_MAX }, "a note that no plan allows" },
+        { { .min_gain = -0.01 }, "the least gain is out of range" },
+        { { .min_gain = 1.01 }, "the least gain is out of range" },
+        { { .min_gain = NAN }, "the least gain is out of range" },
+        { { .max_pieces = -1 }, "the most micro-batches are negative" },
+    };
+    const char *path = fresh();
+    struct uc_error error;
+    struct uc_plan plan;
+
+    (void)state;
+    sample_plan(&plan);
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        plan.choices = cases[i].choices;
+        assert_int_equal(uc_plans_write(path, &plan, 1, &error), UC_EINTERNAL);
+        assert_says(&error, cases[i].says);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    uc_plan_free(&plan);
+}
+
 static void foreign_files_are_refused_untouched(void **state)
 {
     static const char text[] = "network = alexnet\n";
@@ -431,6 +481,8 @@ int main(void)
         cmocka_unit_test(several_plans_are_written_or_none),
         cmocka_unit_test(what_a_killed_writer_left_is_removed),
         cmocka_unit_test(plans_that_cannot_be_followed_are_not_written),
+        cmocka_unit_test(choices_are_equal_when_all_are),
+        cmocka_unit_test(choices_that_nobody_can_make_are_not_written),
         cmocka_unit_test(foreign_files_are_refused_untouched),
         cmocka_unit_test(an_empty_file_is_taken_as_new_and_keeps_its_mode),
         cmocka_unit_test(links_are_followed),

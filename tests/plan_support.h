@@ -29,6 +29,7 @@ __attribute__((unused)) static void sample_plan(struct uc_plan *plan)
         .mode = UC_PLAN_WR,
         .limit_bytes = 64 << 20,
         .policy = "power-of-two",
+        .choices = UC_PLAN_CHOICES,
         .created_at = 1764460800, /* 2025-11-30 00:00:00 */
         .tool = "0.1.0",
         .operations = calloc(3, sizeof *plan->operations),
@@ -91,6 +92,27 @@ __attribute__((unused)) static void sample_plan(struct uc_plan *plan)
     op[2].unlimited_ns = 600000;
 }
 
+/** No choice is what nobody told, and no two numbers are the same. */
+__attribute__((unused)) static const struct uc_plan_choices sample_choices = {
+    .deterministic = true,
+    .no_runtime_compiled = true,
+    .allow = UC_NOTE_REDUCED_PRECISION,
+    .apis = 1u << UC_API_GRAPH,
+    .max_pieces = 5,
+    .min_gain = 0.29,
+};
+
+__attribute__((unused)) static void assert_choices_equal(
+    const struct uc_plan_choices *a, const struct uc_plan_choices *b)
+{
+    assert_int_equal(a->deterministic, b->deterministic);
+    assert_int_equal(a->no_runtime_compiled, b->no_runtime_compiled);
+    assert_int_equal(a->allow, b->allow);
+    assert_int_equal(a->apis, b->apis);
+    assert_int_equal(a->max_pieces, b->max_pieces);
+    assert_true(a->min_gain == b->min_gain);
+}
+
 __attribute__((unused)) static void assert_plan_equal(const struct uc_plan *a,
                                                       const struct uc_plan *b)
 {
@@ -99,7 +121,7 @@ __attribute__((unused)) static void assert_plan_equal(const struct uc_plan *a,
     assert_int_equal(a->mode, b->mode);
     assert_int_equal(a->limit_bytes, b->limit_bytes);
     assert_string_equal(a->policy, b->policy);
-    assert_int_equal(a->deterministic, b->deterministic);
+    assert_choices_equal(&a->choices, &b->choices);
     assert_int_equal(a->created_at, b->created_at);
     assert_string_equal(a->tool, b->tool);
     assert_int_equal(a->operation_count, b->operation_count);

@@ -71,12 +71,16 @@ static void a_table_shows_splits_and_totals(void **state)
     plan.operations[2].unlimited_ns = -1;
     plan.operations[1].batch = 32;
     plan.mode = UC_PLAN_WD;
-    plan.deterministic = true;
+    plan.choices = sample_choices;
     text = printed(table, &plan, 1);
     assert_non_null(strstr(text, "batch 32 to 256\n"));
     assert_non_null(strstr(text, "workspace division (WD)"));
     assert_non_null(strstr(text, "64 MiB in total, 57.2 MiB needed\n"));
-    assert_non_null(strstr(text, "policy     power-of-two, deterministic"));
+    assert_non_null(
+        strstr(text, "policy     power-of-two, deterministic kernels only, "
+                     "graph kernels only, no kernels compiled at run time, "
+                     "reduced-precision allowed, at most 5 micro-batches, "
+                     "divided only for more than 29%\n"));
     /* 1000 + 500 + 2 * 1000 over 2200 */
     assert_non_null(strstr(text, "3.50 ms under the same limit: 1.59x\n"));
     assert_non_null(strstr(text, "not every operation runs undivided\n"));
@@ -132,16 +136,75 @@ static const char *string(const json_t *object, const char *key)
     return value;
 }
 
+/** Apis and allow as JSON; `flags`: deterministic, and not compiled. */
+static void assert_choices(const json_t *object, bool flags, const char *apis,
+                           const char *allow, double min_gain,
+                           json_int_t max_pieces)
+{
+    static const char *const names[] = { "apis", "allow" };
+    const char *const lists[] = { apis, allow };
+
+    for (int i = 0; i < 2; i++) {
+        char *text = json_dumps(json_object_get(object, names[i]), 0);
+
+        assert_non_null(text);
+        assert_string_equal(text, lists[i]);
+        free(text);
+    }
+    assert_int_equal(
+        json_boolean_value(json_object_get(object, "deterministic")), flags);
+    assert_int_equal(
+        json_boolean_value(json_object_get(object, "no_runtime_compiled")),
+        flags);
+    assert_true(json_real_value(json_object_get(object, "min_gain")) ==
+                min_gain);
+    if (max_pieces < 0)
+        assert_true(json_is_null(json_object_get(object, "max_pieces")));
+    else
+        assert_int_equal(integer(object, "max_pieces"), max_pieces);
+}
+
+static void json_tells_every_choice(void **state)
+{
+    struct uc_plan plan;
+    json_t *root;
+    char *text;
+
+    (void)state;
+    sample_plan(&plan);
+    plan.choices = sample_choices;
+    text = printed(uc_report_plans_json, &plan, 1);
+    root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    assert_choices(root, true, "[\"graph\"]", "[\"reduced-precision\"]", 0.29,
+                   5);
+    json_decref(root);
+    free(text);
+    uc_plan_free(&plan);
+}
+
 static void json_has_every_field_in_order(void **state)
 {
     static const char *const keys[] = {
-        "network",      "batch",
-        "device",       "versions",
-        "mode",         "limit_bytes",
-        "policy",       "deterministic",
-        "created_at",   "tool",
-        "predicted_ns", "undivided_ns",
-        "unlimited_ns", "workspace_bytes",
+        "network",
+        "batch",
+        "device",
+        "versions",
+        "mode",
+        "limit_bytes",
+        "policy",
+        "deterministic",
+        "apis",
+        "allow",
+        "no_runtime_compiled",
+        "min_gain",
+        "max_pieces",
+        "created_at",
+        "tool",
+        "predicted_ns",
+        "undivided_ns",
+        "unlimited_ns",
+        "workspace_bytes",
         "operations",
     };
     struct uc_plan plan;
@@ -172,7 +235,7 @@ static void json_has_every_field_in_order(void **state)
     assert_string_equal(string(root, "mode"), "wr");
     assert_int_equal(integer(root, "limit_bytes"), 67108864);
     assert_string_equal(string(root, "policy"), "power-of-two");
-    assert_true(json_is_false(json_object_get(root, "deterministic")));
+    assert_choices(root, false, "[\"legacy\", \"graph\"]", "[]", 0.01, -1);
     assert_string_equal(string(root, "created_at"), "2025-11-30T00:00:00Z");
     assert_int_equal(integer(root, "predicted_ns"), 2200000);
     assert_true(json_is_null(json_object_get(root, "undivided_ns")));
@@ -375,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_table_shows_splits_and_totals),
         cmocka_unit_test(csv_quotes_what_needs_it),
         cmocka_unit_test(json_has_every_field_in_order),
+        cmocka_unit_test(json_tells_every_choice),
         cmocka_unit_test(engines_are_listed_with_their_notes),
         cmocka_unit_test(several_plans_are_an_array),
         cmocka_unit_test(write_errors_stay_in_the_file),

@@ -213,6 +213,82 @@ static void tables_are_aligned_without_trailing_blanks(void **state)
     uc_table_free(&table);
 }
 
+static void choices_are_told_when_they_are_told_otherwise(void **state)
+{
+    static const struct {
+        const char *policy;
+        struct uc_plan_choices choices;
+        const char *text;
+    } cases[] = {
+        { "power-of-two", { .min_gain = 0.01 }, "power-of-two" },
+        { "16,32",
+          { .min_gain = 0.01, .deterministic = true },
+          "16,32, deterministic kernels only" },
+        { "all",
+          { .min_gain = 0.01, .apis = 1u << UC_API_LEGACY },
+          "all, legacy kernels only" },
+        { "all",
+          { .min_gain = 0.01, .apis = 1u << UC_API_GRAPH },
+          "all, graph kernels only" },
+        { "all",
+          { .min_gain = 0.01, .no_runtime_compiled = true },
+          "all, no kernels compiled at run time" },
+        { "all",
+          { .min_gain = 0.01, .allow = UC_NOTE_DOWN_CONVERT },
+          "all, down-convert allowed" },
+        { "all",
+          { .min_gain = 0.01,
+            .allow = UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION },
+          "all, down-convert and reduced-precision allowed" },
+        { "all",
+          { .min_gain = 0.01, .max_pieces = 1 },
+          "all, at most 1 micro-batch" },
+        { "all",
+          { .min_gain = 0.01, .max_pieces = 4 },
+          "all, at most 4 micro-batches" },
+        { "all", { .min_gain = 0 }, "all, divided for any gain" },
+        { "all", { .min_gain = 0.05 }, "all, divided only for more than 5%" },
+        { "all",
+          { .min_gain = 0.001 },
+          "all, divided only for more than 0.1%" },
+        { "undivided",
+          { true, true, UC_NOTE_REDUCED_PRECISION, 1u << UC_API_GRAPH, 5,
+            0.29 },
+          "undivided, deterministic kernels only, graph kernels only, no "
+          "kernels compiled at run time, reduced-precision allowed, at most 5 "
+          "micro-batches, divided only for more than 29%" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        char text[UC_REPORT_CHOICES];
+
+        uc_report_choices(cases[i].policy, &cases[i].choices, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void the_longest_choices_fit(void **state)
+{
+    const struct uc_plan_choices choices = { true,
+                                             true,
+                                             UC_NOTE_DOWN_CONVERT |
+                                                 UC_NOTE_REDUCED_PRECISION,
+                                             1u << UC_API_LEGACY,
+                                             INT64_MAX,
+                                             0.1234 };
+    static const char end[] =
+        ", at most 9223372036854775807 micro-batches, divided only for more "
+        "than 12.34%";
+    char policy[UC_POLICY_TEXT], text[UC_REPORT_CHOICES];
+
+    (void)state;
+    memset(policy, '1', sizeof policy);
+    policy[sizeof policy - 1] = '\0';
+    uc_report_choices(policy, &choices, text);
+    assert_string_equal(text + strlen(text) - strlen(end), end);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +297,8 @@ int main(void)
         cmocka_unit_test(printed_times_are_the_nearest),
         cmocka_unit_test(gains_and_versions_and_dates),
         cmocka_unit_test(splits_count_equal_neighbours_together),
+        cmocka_unit_test(choices_are_told_when_they_are_told_otherwise),
+        cmocka_unit_test(the_longest_choices_fit),
         cmocka_unit_test(widths_are_those_of_a_terminal),
         cmocka_unit_test(tables_are_aligned_without_trailing_blanks),
     };

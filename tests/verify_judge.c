@@ -232,6 +232,11 @@ static void the_undivided_kernel_is_the_one_of_the_plans_time(void **state)
     assert_int_equal(chosen(&plan, profile), 0);
     plan.operations[0].undivided_ns = 1000000;
     assert_int_equal(chosen(&plan, profile), 6);
+    /* All rows are of the legacy API. */
+    plan.choices.apis = 1u << UC_API_GRAPH;
+    assert_int_equal(chosen(&plan, profile), -1);
+    plan.choices.apis = 1u << UC_API_LEGACY;
+    assert_int_equal(chosen(&plan, profile), 6);
     uc_profile_close(profile);
     uc_plan_free(&plan);
 }
