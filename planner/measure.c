@@ -14,13 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-double uc_measure_tolerance(const struct uc_problem *problem)
-{
-    return uc_tolerance(
-        problem, UC_NOTE_WINOGRAD |
-                     (problem->math == UC_MATH_FMA ? 0u : UC_NOTE_TENSOR_CORE));
-}
-
 /* One kernel -------------------------------------------------------------*/
 
 static void set_outcome(struct uc_measurement *m, enum uc_outcome outcome,

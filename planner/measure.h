@@ -59,10 +59,6 @@ struct uc_measure_events {
     void *context;
 };
 
-/** Largest relative L2 error of a right result of any kernel that the
-    problem's math admits; uc_tolerance() is of one. */
-double uc_measure_tolerance(const struct uc_problem *problem);
-
 /**
  * Measure every kernel of the work, whose notes are known; `done` is called
  * once for each. After UC_EDEVICE the process cannot use the device any more.

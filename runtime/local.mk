@@ -53,5 +53,11 @@ include_HEADERS = runtime/ucudnn.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = runtime/ucudnn.pc
 EXTRA_libucudnn_la_DEPENDENCIES = runtime/libucudnn.map
+
+# The loader finds the library by its name (LD_PRELOAD=libucudnn.so) once its
+# cache knows the folder; who may not write that uses LD_LIBRARY_PATH.
+install-exec-hook:
+	test -n '$(DESTDIR)' || \
+	    PATH="$$PATH:/usr/sbin:/sbin" ldconfig 2>/dev/null || :
 endif
 EXTRA_DIST += runtime/libucudnn.map

@@ -108,7 +108,7 @@ static void assert_right(struct subject *s, double alpha, double beta)
 
     assert_int_equal(uc_gpu_wait(&gpu, &err), UC_OK);
     error = gpu_fixture_error(&s->fixture, alpha, beta);
-    if (!(error <= uc_measure_tolerance(p)))
+    if (!(error <= gpu_bound(p, 0)))
         fail_msg("%s, alpha %g, beta %g: error %g",
                  uc_operation_name(p->operation), alpha, beta, error);
 }

@@ -74,7 +74,7 @@ static void check_task(struct task *t)
 
     assert_int_equal(uc_gpu_wait(&gpu, &err), UC_OK);
     error = gpu_fixture_error(&t->fixture, 1, 0);
-    if (!(error <= uc_measure_tolerance(p)))
+    if (!(error <= gpu_bound(p, 0)))
         fail_msg("%s: error %g", uc_operation_name(p->operation), error);
     gpu_forget(&t->descriptors);
     gpu_fixture_close(&t->fixture);

@@ -213,3 +213,18 @@ double gpu_fixture_error(struct gpu_fixture *f, double alpha, double beta)
     free(packed);
     return sqrt(difference / norm);
 }
+
+double gpu_bound(const struct uc_problem *problem, unsigned notes)
+{
+    if (problem->x_type == UC_FP64)
+        return 1e-10;
+    if (problem->x_type == UC_BF16 || problem->y_type == UC_BF16)
+        return 1e-1;
+    if (problem->x_type == UC_FP16 || problem->y_type == UC_FP16 ||
+        (notes & (UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION)) != 0)
+        return 2e-2;
+    return problem->math != UC_MATH_FMA ||
+                   (notes & (UC_NOTE_TENSOR_CORE | UC_NOTE_WINOGRAD)) != 0
+               ? 1e-2
+               : 1e-4;
+}

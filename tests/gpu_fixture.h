@@ -44,4 +44,12 @@ void gpu_fixture_renew(struct gpu_fixture *f);
 /** Relative L2 error of the device's output. */
 double gpu_fixture_error(struct gpu_fixture *f, double alpha, double beta);
 
+/**
+ * Largest error of a right result of these small problems, by a kernel of the
+ * problem's math with these notes (enum uc_kernel_note bits). TF32, with 10
+ * bits behind the point, errs by 5e-4 and more: an fma plan that computes in
+ * TF32 is found out.
+ */
+double gpu_bound(const struct uc_problem *problem, unsigned notes);
+
 #endif

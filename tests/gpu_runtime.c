@@ -66,7 +66,7 @@ static void check_problem(void **state)
                 gpu_call(&f, &d, scales[s].alpha, scales[s].beta, bytes), 0);
             assert_int_equal(uc_gpu_wait(&gpu, &err), UC_OK);
             error = gpu_fixture_error(&f, scales[s].alpha, scales[s].beta);
-            if (!(error <= uc_measure_tolerance(&problem)))
+            if (!(error <= gpu_bound(&problem, 0)))
                 fail_msg("%s, alpha %g, beta %g: error %g",
                          uc_operation_name(problem.operation), scales[s].alpha,
                          scales[s].beta, error);
@@ -109,8 +109,7 @@ static void captured_calls_replay_with_new_inputs(void **state)
             uc_gpu_poison(&gpu, &f.device[out], &err);
             gpu_graph_launch(graph);
             assert_int_equal(uc_gpu_wait(&gpu, &err), UC_OK);
-            assert_true(gpu_fixture_error(&f, 1, 0) <=
-                        uc_measure_tolerance(&problem));
+            assert_true(gpu_fixture_error(&f, 1, 0) <= gpu_bound(&problem, 0));
         }
         gpu_forget(&d);
         gpu_fixture_close(&f);
@@ -203,7 +202,7 @@ static void meet_first(const struct uc_problem *problem)
     assert_int_equal(status, CUDNN_STATUS_SUCCESS);
     assert_true((int64_t)bytes <= most);
     assert_int_equal(uc_gpu_wait(&gpu, &err), UC_OK);
-    assert_true(gpu_fixture_error(&f, 1, 0) <= uc_measure_tolerance(problem));
+    assert_true(gpu_fixture_error(&f, 1, 0) <= gpu_bound(problem, 0));
     gpu_forget(&d);
     gpu_fixture_close(&f);
 }
