@@ -2,6 +2,7 @@
 
 #include "planner/commands.h"
 #include "planner/data.h"
+#include "planner/probe.h"
 #include "planner/report_verify.h"
 
 #include <stdio.h>
@@ -131,10 +132,20 @@ static enum uc_status verify_all(struct job *job,
             if (i > 0)
                 putchar('\n');
             status = uc_report_verification_table(stdout, v, err);
-            fflush(stdout);
+            if (status == UC_OK)
+                status = command_flush(err);
         }
     }
     return status;
+}
+
+/** Whether this machine has none, and not one that does not work. */
+static bool there_is_no_gpu(void)
+{
+    struct uc_probe probe;
+    struct uc_error err;
+
+    return uc_probe(&probe, &err) == UC_OK && probe.no_gpu[0] != '\0';
 }
 
 /** Without a GPU: what was read is consistent, or it had been refused. */
@@ -193,7 +204,7 @@ static enum uc_status run_job(struct job *job, const struct uc_plan *plans,
     if (status != UC_OK)
         return status;
     status = uc_verify_environment(&job->options, &here, &no_gpu);
-    if (status == UC_EDEVICE && job->args->device < 0)
+    if (status == UC_EDEVICE && job->args->device < 0 && there_is_no_gpu())
         return only_consistent(job, no_gpu.text, err);
     if (status != UC_OK) {
         *err = no_gpu;

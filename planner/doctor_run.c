@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /** Between one signal and the next. */
@@ -19,7 +20,8 @@ static const double patience_s = 10;
 /** A command that runs. */
 struct watched {
     struct uc_sight *sight; /**< the mapping */
-    char path[PATH_MAX];    /**< of its file, as /proc has it */
+    int fd;                 /**< its file */
+    char path[PATH_MAX];    /**< of it, as /proc has it */
     int signals;            /**< sent so far */
 };
 
@@ -39,15 +41,15 @@ static enum uc_status write_file(int fd, const char *path, struct uc_error *err)
     return UC_OK;
 }
 
-static enum uc_status map_file(struct watched *w, int fd, struct uc_error *err)
+static enum uc_status map_file(struct watched *w, struct uc_error *err)
 {
     void *map;
-    enum uc_status status = write_file(fd, w->path, err);
+    enum uc_status status = write_file(w->fd, w->path, err);
 
     if (status != UC_OK)
         return status;
-    map =
-        mmap(NULL, sizeof *w->sight, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    map = mmap(NULL, sizeof *w->sight, PROT_READ | PROT_WRITE, MAP_SHARED,
+               w->fd, 0);
     if (map == MAP_FAILED)
         return uc_fail(err, UC_EFILE, "%.256s: %s", w->path, strerror(errno));
     w->sight = map;
@@ -60,7 +62,6 @@ static enum uc_status open_watched(struct watched *w, struct uc_error *err)
     const char *folder = getenv("TMPDIR");
     char name[PATH_MAX];
     enum uc_status status;
-    int fd;
 
     if (folder == NULL || folder[0] == '\0')
         folder = "/tmp";
@@ -71,25 +72,33 @@ static enum uc_status open_watched(struct watched *w, struct uc_error *err)
     if (snprintf(w->path, sizeof w->path, "%s/ucudnn-doctor.XXXXXX", name) >=
         (int)sizeof w->path)
         return uc_fail(err, UC_EFILE, "%.256s: name too long", folder);
-    fd = mkstemp(w->path);
-    if (fd < 0)
+    w->fd = mkstemp(w->path);
+    if (w->fd < 0)
         return uc_fail(err, UC_EFILE,
                        "the folder for temporary files, %.256s: %s", folder,
                        strerror(errno));
-    status = map_file(w, fd, err);
-    close(fd);
+    status = map_file(w, err);
     if (status == UC_OK && setenv(UC_SIGHT_VARIABLE, w->path, 1) != 0)
         status = uc_no_memory(err);
-    if (status != UC_OK)
-        unlink(w->path);
     return status;
 }
 
 static void close_watched(struct watched *w)
 {
+    if (w->fd < 0)
+        return;
     unlink(w->path);
+    close(w->fd);
     if (w->sight != NULL)
         munmap(w->sight, sizeof *w->sight);
+}
+
+/** To touch a mapping of what somebody has cut off would end this process. */
+static bool is_whole(const struct watched *w)
+{
+    struct stat st;
+
+    return fstat(w->fd, &st) == 0 && st.st_size >= (off_t)sizeof *w->sight;
 }
 
 /* Its end -----------------------------------------------------------------*/
@@ -107,6 +116,8 @@ static bool is_ours(struct watched *w, pid_t pid)
 /** A signal for all its processes but the first. */
 static void signal_others(struct watched *w, pid_t first, int number)
 {
+    if (!is_whole(w))
+        return;
     for (int i = 0; i < UC_SIGHT_PROCESSES; i++) {
         struct uc_sight_process *p = &w->sight->processes[i];
         pid_t pid = (pid_t)atomic_load(&p->pid);
@@ -132,39 +143,45 @@ static double stop(void *context, pid_t child)
 }
 
 /** A copy, whose texts end whatever the command's processes wrote there. */
-static struct uc_sight *copy_sight(const struct uc_sight *sight)
+static enum uc_status copy_sight(const struct watched *w, struct uc_sight **out,
+                                 struct uc_error *err)
 {
     struct uc_sight *copy = malloc(sizeof *copy);
 
     if (copy == NULL)
-        return NULL;
-    memcpy(copy, sight, sizeof *copy);
+        return uc_no_memory(err);
+    if (pread(w->fd, copy, sizeof *copy, 0) != (ssize_t)sizeof *copy) {
+        free(copy);
+        return uc_fail(err, UC_EFILE,
+                       "%.256s: the counters were lost: the file was cut off",
+                       w->path);
+    }
     copy->cudnn_path[sizeof copy->cudnn_path - 1] = '\0';
     for (int i = 0; i < UC_SIGHT_PROCESSES; i++)
         copy->processes[i].name[UC_SIGHT_NAME - 1] = '\0';
     for (int i = 0; i < UC_SIGHT_REASONS; i++)
         copy->reasons[i].text[UC_SIGHT_TEXT - 1] = '\0';
-    return copy;
+    *out = copy;
+    return UC_OK;
 }
 
 enum uc_status uc_doctor_run(struct uc_doctor_program *program, char **words,
                              size_t count, struct uc_error *err)
 {
-    struct watched w = { .sight = NULL };
+    struct watched w = { .fd = -1 };
     const struct launch_watch watch = { program->for_s, stop, &w };
     enum uc_status status = open_watched(&w, err);
 
-    if (status != UC_OK)
+    if (status != UC_OK) {
+        close_watched(&w);
         return status;
+    }
     status = launch_watch(words, count, &watch, &program->ended, err);
     program->stopped = w.signals > 0;
     if (program->stopped) /* a shell's background ignores SIGINT */
         signal_others(&w, 0, SIGTERM);
-    if (status == UC_OK) {
-        program->sight = copy_sight(w.sight);
-        if (program->sight == NULL)
-            status = uc_no_memory(err);
-    }
+    if (status == UC_OK)
+        status = copy_sight(&w, &program->sight, err);
     close_watched(&w);
     return status;
 }

@@ -38,6 +38,8 @@ static void guard_descriptors(void)
 /** What SIGPIPE did before main() had it ignored. */
 static signal_handler *sigpipe;
 
+static bool output_is_lost; /**< and a command knows */
+
 /**
  * A reader that went away ends us by SIGPIPE, as if the signal had never
  * been ignored, unless our parent ignores it too.
@@ -48,6 +50,7 @@ static enum uc_status output_failed(int cause, struct uc_error *err)
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
+    output_is_lost = true;
     return uc_fail(err, UC_EFILE, "standard output: %s",
                    cause != 0 ? strerror(cause) : "write error");
 }
@@ -66,9 +69,9 @@ enum uc_status command_flush(struct uc_error *err)
 /** Flush and close stdout. */
 static enum uc_status finish_output(struct uc_error *err)
 {
-    enum uc_status status = command_flush(err);
+    enum uc_status status = output_is_lost ? UC_OK : command_flush(err);
 
-    if (fclose(stdout) != 0 && status == UC_OK && errno != EBADF)
+    if (fclose(stdout) != 0 && !output_is_lost && errno != EBADF)
         status = output_failed(errno, err);
     return status;
 }
@@ -137,8 +140,9 @@ int main(int argc, char **argv)
         status = run_global(argc, argv, &err);
     if (status != UC_OK && err.text[0] != '\0')
         print_error(name, err.text);
+    /* Whatever it says: who reads it would miss what was to be there. */
     written = finish_output(&err);
-    if (written != UC_OK && status == UC_OK) {
+    if (written != UC_OK) {
         print_error(name, err.text);
         status = written;
     }

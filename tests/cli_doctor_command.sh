@@ -69,6 +69,12 @@ out_has "cuDNN was never loaded."
 expect 0 "a thousand calls" doctor -- "$steps" steps=156
 out_has "1,248 convolutions through the legacy API"
 
+# Somebody cuts the counters' file off.
+# shellcheck disable=SC2016 # the command's own variable
+expect 6 "lost counters" doctor -- sh -c ': >"$UCUDNN_DOCTOR"; sleep 0.1'
+err_has "the counters were lost: the file was cut off"
+ok "and none are left" [ -z "$(ls "${TMPDIR:-/tmp}" | grep ucudnn-doctor)" ]
+
 # The graph API.
 expect 4 "graphs only" doctor -- "$steps" steps=0 graphs=1204
 said_is "ucudnn-plan doctor: $steps: 1,204 graph executions, no legacy convolution"

@@ -238,6 +238,20 @@ ok "the other is not told" sh -c '! grep -q "not run" out'
 expect 1 "a network that has none" verify two.plan --network none
 err_is 'ucudnn-plan verify: two.plan: no plan of network "none"'
 
+# With a GPU that does not work, nothing was checked.
+UC_DOUBLE_FAULT=out-of-memory
+export UC_DOUBLE_FAULT
+expect 5 "a GPU without memory" verify a.plan -q
+err_is "ucudnn-plan verify: cannot use the GPU: CUDA error 2: out of memory"
+UC_DOUBLE_FAULT=nan
+if [ -c /dev/full ]; then
+    # shellcheck disable=SC2016 # the inner shell's
+    expect 6 "a report of faults that cannot be written" with_double \
+        sh -c 'exec ucudnn-plan verify a.plan -q >/dev/full'
+    err_has "standard output: No space left on device"
+fi
+unset UC_DOUBLE_FAULT
+
 # Without a GPU.
 UC_DOUBLE_DEVICES=0
 export UC_DOUBLE_DEVICES
