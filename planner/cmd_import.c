@@ -285,6 +285,7 @@ static enum uc_status print_json(const struct import *import,
     return status;
 }
 
+/** Printed first: a run that fails leaves the networks as they were. */
 static enum uc_status finish(struct import *import, struct uc_error *err)
 {
     enum uc_status status;
@@ -297,11 +298,15 @@ static enum uc_status finish(struct import *import, struct uc_error *err)
         if (outfile_is_same(import->outputs[i].path, import->request.file))
             return uc_fail(err, UC_EINPUT, "%.256s: is the list itself",
                            import->outputs[i].path);
-    status = uc_import_store(import->outputs, import->count, err);
+    status = uc_import_write(import->outputs, import->count, err);
     if (status == UC_OK && import->args->json)
         status = print_json(import, err);
     else if (status == UC_OK)
         print_table(import);
+    if (status == UC_OK)
+        status = command_flush(err);
+    if (status == UC_OK)
+        status = uc_import_store(import->outputs, import->count, err);
     return status;
 }
 

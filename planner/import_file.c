@@ -58,7 +58,7 @@ enum uc_status uc_import_load(const char *path, char **text, size_t *length,
                    MAX_BYTES >> 20);
 }
 
-enum uc_status uc_import_store(struct uc_import_output *outputs, size_t count,
+enum uc_status uc_import_write(struct uc_import_output *outputs, size_t count,
                                struct uc_error *err)
 {
     enum uc_status status = UC_OK;
@@ -70,6 +70,14 @@ enum uc_status uc_import_store(struct uc_import_output *outputs, size_t count,
         fputs(outputs[i].text, outputs[i].file.stream);
         status = outfile_write(&outputs[i].file, err);
     }
+    return status;
+}
+
+enum uc_status uc_import_store(struct uc_import_output *outputs, size_t count,
+                               struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
     for (size_t i = count; i-- > 0 && status == UC_OK;)
         status = outfile_finish(&outputs[i].file, err);
     return status;

@@ -23,8 +23,10 @@ struct uc_import_output {
     struct outfile file; /**< internal: zeros at first */
 };
 
-/** Each text into its file, when all are written beside them: the first comes
-    last. */
+/** Each text beside its file: what can fail has failed by then. */
+enum uc_status uc_import_write(struct uc_import_output *outputs, size_t count,
+                               struct uc_error *err);
+/** Those that were written take their names, the first last. */
 enum uc_status uc_import_store(struct uc_import_output *outputs, size_t count,
                                struct uc_error *err);
 

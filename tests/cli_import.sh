@@ -184,6 +184,14 @@ expect 0 "a link is followed" \
 ok "to what it names" grep -q '"name": "other"' kept.json
 ok "and stays a link" test -h link.json
 
+if [ -c /dev/full ]; then
+    cp kept.json before.json
+    expect 6 "a summary that cannot be written" sh -c \
+        'exec ucudnn-plan import alexnet.csv -o kept.json --batch 3 >/dev/full'
+    err_is "ucudnn-plan import: standard output: No space left on device"
+    ok "leaves the network as it was" cmp kept.json before.json
+fi
+
 # Inputs are no outputs.
 cp alexnet.csv list.csv
 ln list.csv same.csv
