@@ -45,7 +45,8 @@ static ucudnn_status enter(ucudnn_plan_file *file, struct uc_error *err)
 
 /* Finding ----------------------------------------------------------------*/
 
-/** Make an entry ready for a device and scalars. */
+/** Make an entry ready for a device and scalars. With UCUDNN_REFUSED, *out
+    says why unless it is NULL, when no more is kept ready. */
 static ucudnn_status make_ready(ucudnn_plan_file *file, cudnnHandle_t handle,
                                 struct uc_entry *entry, int device,
                                 const struct uc_scaling *scaling,
@@ -55,18 +56,30 @@ static ucudnn_status make_ready(ucudnn_plan_file *file, cudnnHandle_t handle,
     CUstreamCaptureMode mode;
     CUstream stream = NULL;
 
-    if (ready == NULL) {
+    if (ready == NULL && !uc_ready_is_full(entry, device)) {
         if (!uc_ready_is_quick(entry) &&
             uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
             return UCUDNN_CAPTURE;
         mode = uc_capture_relax(&file->cuda);
         ready = uc_ready_make(entry, &file->cudnn, handle, device, scaling);
         uc_capture_restore(&file->cuda, mode);
+        if (ready == NULL && !uc_ready_is_full(entry, device))
+            return UCUDNN_NO_MEMORY;
     }
-    if (ready == NULL || ready->broken)
-        return UCUDNN_REFUSED;
     *out = ready;
-    return UCUDNN_OK;
+    return ready == NULL || ready->broken ? UCUDNN_REFUSED : UCUDNN_OK;
+}
+
+static void tell_unready(ucudnn_status status, const struct uc_ready *ready,
+                         struct uc_error *err)
+{
+    if (status == UCUDNN_CAPTURE)
+        uc_fail(err, UC_EDEVICE, "not ready, and the stream is being captured");
+    else if (status == UCUDNN_NO_MEMORY)
+        uc_no_memory(err);
+    else
+        uc_fail(err, UC_EDEVICE, "not made ready: %s",
+                ready == NULL ? UC_READY_FULL : ready->reason);
 }
 
 /** A call's descriptors to a prepared entry; in *err why not. */
@@ -77,7 +90,7 @@ static ucudnn_status find(ucudnn_plan_file *file, cudnnHandle_t handle,
 {
     struct uc_problem problem;
     struct uc_entry *entry;
-    struct uc_ready *ready;
+    struct uc_ready *ready = NULL;
     CUdevice device;
     int64_t batch;
     ucudnn_status status = enter(file, err);
@@ -107,10 +120,7 @@ static ucudnn_status find(ucudnn_plan_file *file, cudnnHandle_t handle,
     }
     status = make_ready(file, handle, entry, device, &usual, &ready);
     if (status != UCUDNN_OK) {
-        uc_fail(err, UC_EDEVICE,
-                status == UCUDNN_CAPTURE
-                    ? "not ready, and the stream is being captured"
-                    : "cuDNN refuses its micro-batches");
+        tell_unready(status, ready, err);
         return status;
     }
     *out = entry;
@@ -153,37 +163,30 @@ UC_API ucudnn_status ucudnn_find_operation(
 
 /* Executing --------------------------------------------------------------*/
 
-/** -1: none is current. */
-static int current_device(const ucudnn_plan_file *file)
-{
-    CUdevice device;
-
-    return file->cuda.CtxGetDevice(&device) == CUDA_SUCCESS ? device : -1;
-}
-
-/** Whether an operation may run now. */
+/** Whether an operation may run now, and on which device; *out is NULL or what
+    was made ready, broken or not. */
 static ucudnn_status admit(const ucudnn_operation *operation,
                            cudnnHandle_t handle, const void *alpha,
                            const void *beta, const struct uc_tensors *tensors,
                            const void *workspace, size_t workspace_bytes,
-                           struct uc_ready **out)
+                           struct uc_ready **out, CUdevice *device)
 {
     ucudnn_plan_file *file = operation->file;
     struct uc_entry *entry = operation->entry;
-    int device;
     struct uc_scaling scaling;
-    struct uc_ready *ready;
+    struct uc_ready *ready = NULL;
     CUstream stream = NULL;
     struct uc_error err;
     ucudnn_status status = enter(file, &err);
 
+    *out = NULL;
     if (status != UCUDNN_OK)
         return status;
-    if (!uc_matcher_allows(&file->matcher, entry->plan))
+    if (!uc_matcher_allows(&file->matcher, entry->plan, device))
         return UCUDNN_OTHER_DEVICE;
-    device = current_device(file);
     scaling = uc_scaling_read(&entry->key, alpha, beta);
-    status = make_ready(file, handle, entry, device, &scaling, &ready);
+    status = make_ready(file, handle, entry, *device, &scaling, &ready);
+    *out = ready;
     if (status != UCUDNN_OK)
         return status;
     if ((int64_t)workspace_bytes < ready->workspace_bytes ||
@@ -191,10 +194,9 @@ static ucudnn_status admit(const ucudnn_operation *operation,
         return UCUDNN_WORKSPACE;
     if (!uc_is_aligned(tensors, workspace))
         return UCUDNN_ALIGNMENT;
-    if (!uc_ready_is_warm(ready, device) &&
+    if (!uc_ready_is_warm(ready, *device) &&
         uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
         return UCUDNN_CAPTURE;
-    *out = ready;
     return UCUDNN_OK;
 }
 
@@ -206,15 +208,17 @@ static ucudnn_status execute(const ucudnn_operation *operation,
 {
     const struct uc_cuda *cuda = &operation->file->cuda;
     struct uc_ready *ready;
+    CUdevice device;
     ucudnn_status status = admit(operation, handle, alpha, beta, tensors,
-                                 workspace, workspace_bytes, &ready);
+                                 workspace, workspace_bytes, &ready, &device);
     CUstreamCaptureMode mode;
-    int device;
     bool started;
 
+    if (status == UCUDNN_REFUSED)
+        *cudnn_status =
+            ready != NULL ? ready->status : CUDNN_STATUS_NOT_SUPPORTED;
     if (status != UCUDNN_OK)
         return status;
-    device = current_device(operation->file);
     mode = uc_ready_is_warm(ready, device) ? UC_CAPTURE_RELAXED
                                            : uc_capture_relax(cuda);
     *cudnn_status = uc_execute(ready, handle, alpha, tensors, beta, workspace,
@@ -232,7 +236,7 @@ UC_API ucudnn_status ucudnn_execute_operation(
     size_t workspace_bytes, cudnnStatus_t *cudnn_status)
 {
     struct uc_tensors tensors = { x, w, y };
-    cudnnStatus_t cause = CUDNN_STATUS_NOT_SUPPORTED;
+    cudnnStatus_t cause = CUDNN_STATUS_SUCCESS;
     ucudnn_plan_file *file;
     ucudnn_status status;
 

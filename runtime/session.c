@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /** What queries are answered for: they are not told the scalars. */
@@ -21,24 +22,53 @@ static _Atomic bool usable;
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct uc_matcher matcher;
 static bool recording;
-static pid_t process; /**< that opened the session */
+static pid_t process; /**< that opened the session, or promised a summary */
 
 /** A child that inherited the session has made no calls of its own: CUDA
     does not live through a fork. */
 static void finish(void)
 {
+    const char *plan = uc_settings_get()->plan;
+
     if (getpid() != process)
         return;
     uc_record_finish(uc_stats_graph_count());
-    uc_stats_write(session.table);
+    uc_stats_write(session.table, session.table != NULL ? plan
+                                  : plan != NULL        ? "not usable"
+                                                        : "none");
+}
+
+/** Of a process that has cuDNN, and made no call that we could see. */
+static void finish_unseen(void)
+{
+    const char *plan;
+
+    if (getpid() != process || atomic_load(&usable) ||
+        uc_cudnn_loaded("cudnnConvolutionForward") == NULL ||
+        uc_settings_get()->disable)
+        return;
+    plan = uc_settings_get()->plan;
+    uc_stats_open();
+    uc_stats_write(NULL, plan == NULL              ? "none"
+                         : access(plan, R_OK) == 0 ? plan
+                                                   : "not usable");
+}
+
+/** A program that asks for no summary pays for reading one variable. */
+__attribute__((constructor)) static void promise_summary(void)
+{
+    const char *stats = secure_getenv("UCUDNN_STATS");
+
+    if (stats == NULL || stats[0] == '\0' || strcmp(stats, "0") == 0)
+        return;
+    process = getpid();
+    atexit(finish_unseen);
 }
 
 static void open_plan(const struct uc_settings *settings)
 {
     struct uc_error err;
 
-    if (settings->plan == NULL)
-        return;
     if (uc_cuda_open(&session.cuda, &err) != UC_OK ||
         uc_table_open(settings->plan, &session.table, &err) != UC_OK ||
         uc_matcher_init(&matcher, &session.cuda, &session.cudnn, session.table,
@@ -52,21 +82,39 @@ static void open_plan(const struct uc_settings *settings)
     uc_log(UC_LOG_INFO, "following the plan %s", settings->plan);
 }
 
+/** What needs all of cuDNN 9; `cause`, unless NULL, says why it is not there
+    and every call passes through. */
+static void open_services(const struct uc_settings *settings, const char *cause)
+{
+    const bool wanted = settings->plan != NULL || settings->record != NULL;
+
+    if (cause != NULL) {
+        uc_log(wanted ? UC_LOG_OFF : UC_LOG_INFO, "%s: %s",
+               settings->plan == NULL && wanted ? "nothing is recorded"
+                                                : "no plan is followed",
+               cause);
+        return;
+    }
+    if (settings->plan != NULL)
+        open_plan(settings);
+    recording = settings->record != NULL && uc_record_open(settings->record);
+}
+
 /** False when there is no cuDNN: it may be loaded later. */
 static bool open_session(void)
 {
     const struct uc_settings *settings = uc_settings_get();
     struct uc_error err;
+    const bool whole = uc_cudnn_attach(&session.cudnn, &err) == UC_OK;
 
-    if (uc_cudnn_attach(&session.cudnn, &err) != UC_OK) {
+    if (!whole && session.cudnn.ConvolutionForward == NULL) {
         uc_log(UC_LOG_ERROR, "%s", err.text);
         return false;
     }
     if (settings->disable)
         return true;
     process = getpid();
-    open_plan(settings);
-    recording = settings->record != NULL && uc_record_open(settings->record);
+    open_services(settings, whole ? NULL : err.text);
     session.observed = recording || uc_sight != NULL ||
                        (session.table == NULL && uc_stats_on());
     uc_stats_open();
@@ -138,7 +186,7 @@ static bool make_ready(const struct uc_call *call, struct uc_entry *entry,
     if (l->alpha != NULL && l->beta != NULL)
         scaling = uc_scaling_read(&l->problem, l->alpha, l->beta);
     l->ready = uc_ready_find(entry, l->device, &scaling);
-    if (l->ready == NULL) {
+    if (l->ready == NULL && !uc_ready_is_full(entry, l->device)) {
         if (!uc_ready_is_quick(entry) && is_capturing(call->handle, &stream))
             return miss(l, UC_MISS_CAPTURE, 0, "first use") != NULL;
         mode = uc_capture_relax(&session.cuda);
@@ -147,8 +195,9 @@ static bool make_ready(const struct uc_call *call, struct uc_entry *entry,
         uc_capture_restore(&session.cuda, mode);
     }
     if (l->ready == NULL)
-        return miss(l, UC_MISS_REFUSED, 0,
-                    "more scalars than are kept ready") != NULL;
+        return miss(l, UC_MISS_NOT_READY, 0,
+                    uc_ready_is_full(entry, l->device) ? UC_READY_FULL
+                                                       : "no memory") != NULL;
     if (l->ready->broken)
         return miss(l, UC_MISS_REFUSED, 0, "when prepared") != NULL;
     return true;
@@ -220,16 +269,21 @@ static bool take_segment(struct lookup *l, cudnnHandle_t handle,
 {
     CUstream stream = NULL;
     bool capturing = is_capturing(handle, &stream);
+    enum uc_segment_lack lack;
 
     if (!capturing &&
         !uc_arena_reserve(&session.cuda, session.table, a->entry, l->device))
         return miss(l, UC_MISS_WORKSPACE, l->ready->workspace_bytes,
                     "no memory for the plan's own") != NULL;
-    a->segment =
-        uc_arena_acquire(&session.cuda, a->entry, l->device, stream, capturing);
+    a->segment = uc_arena_acquire(&session.cuda, a->entry, l->device, stream,
+                                  capturing, &lack);
     if (a->segment == NULL)
-        return miss(l, UC_MISS_CAPTURE, 0, "workspace of another stream") !=
-               NULL;
+        return lack == UC_SEGMENT_GRAPH
+                   ? miss(l, UC_MISS_GRAPH, 0, NULL) != NULL
+                   : miss(l, UC_MISS_CAPTURE, 0,
+                          lack == UC_SEGMENT_BUSY
+                              ? "another stream may use its workspace"
+                              : "first use") != NULL;
     a->workspace = uc_segment_address(a->segment);
     a->workspace_bytes = (size_t)a->entry->operation->workspace_bytes;
     return true;

@@ -4,8 +4,9 @@
  * cuDNN, the plan table, and which plans this device may use.
  *
  * Nothing happens before the program first calls one of the interposed
- * functions: a program without cuDNN pays for a constructor that reads
- * one variable (sight.h).
+ * functions: a program without cuDNN pays for constructors that read two
+ * variables, this one's (UCUDNN_STATS, for the summary of a program whose
+ * calls are not seen) and that of sight.h.
  *
  * Owner:   the session lives until the process ends; nothing is freed and
  *          no CUDA function is called at exit.
@@ -23,7 +24,9 @@
 #include "runtime/stats.h"
 
 struct uc_session {
-    struct uc_cudnn cudnn; /**< the real functions */
+    /** The real functions; where there is no table they may not all be there:
+        one that is NULL is answered with CUDNN_STATUS_NOT_INITIALIZED. */
+    struct uc_cudnn cudnn;
     struct uc_cuda cuda;
     struct uc_table *table; /**< NULL: there is no plan to follow */
     bool observed;          /**< calls go to uc_session_observe() */

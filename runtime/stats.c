@@ -120,9 +120,18 @@ static void describe(const struct slot *slot, char text[REASON_TEXT])
         snprintf(text, REASON_TEXT, "under stream capture: %s",
                  why != NULL ? why : "first use");
         break;
+    case UC_MISS_GRAPH:
+        snprintf(text, REASON_TEXT,
+                 "its workspace belongs to a graph that another stream "
+                 "captured");
+        break;
     case UC_MISS_FUSED:
         snprintf(text, REASON_TEXT, "fused with bias and activation: %s",
                  why != NULL ? why : "not as planned");
+        break;
+    case UC_MISS_NOT_READY:
+        snprintf(text, REASON_TEXT, "not made ready: %s",
+                 why != NULL ? why : "no memory");
         break;
     case UC_MISS_REFUSED:
     default:
@@ -168,7 +177,7 @@ static size_t hash(const struct key *key)
     return (size_t)(h ^ h >> 32);
 }
 
-/** Whoever fills a slot takes a few dozen instructions for it. */
+/** Whoever fills a slot only copies a key. */
 static int wait_filled(struct slot *slot)
 {
     int state;
@@ -177,6 +186,15 @@ static int wait_filled(struct slot *slot)
         state = atomic_load_explicit(&slot->state, memory_order_acquire);
     while (state == SLOT_FILLING);
     return state;
+}
+
+/** Which goes through the whole plan: not while others wait for a slot. */
+static const char *nearest_to(const struct uc_table *table,
+                              const struct key *key)
+{
+    return key->miss == UC_MISS_NOT_PLANNED && table != NULL
+               ? uc_table_nearest(table, &key->problem, key->batch)
+               : NULL;
 }
 
 /** The slot of a key, new or not; NULL: there is no room. */
@@ -189,16 +207,16 @@ static struct slot *find_slot(const struct uc_table *table,
         int state = wait_filled(slot);
 
         if (state == SLOT_EMPTY) {
+            const char *nearest;
+
             if (atomic_load(&kinds) >= KINDS)
                 return NULL;
+            nearest = nearest_to(table, key);
             if (atomic_compare_exchange_strong(&slot->state, &state,
                                                SLOT_FILLING)) {
                 slot->key = *key;
+                slot->nearest = nearest;
                 atomic_fetch_add(&kinds, 1);
-                slot->nearest =
-                    key->miss == UC_MISS_NOT_PLANNED && table != NULL
-                        ? uc_table_nearest(table, &key->problem, key->batch)
-                        : NULL;
                 atomic_store_explicit(&slot->state, SLOT_READY,
                                       memory_order_release);
                 *fresh = true;
@@ -271,6 +289,19 @@ void uc_stats_graph(void)
 int64_t uc_stats_graph_count(void)
 {
     return atomic_load_explicit(&graph_calls, memory_order_relaxed);
+}
+
+/** How many calls there were, of whatever kind. */
+static int64_t count_seen(const struct uc_table *table)
+{
+    int64_t seen = atomic_load(&passed_calls) + uc_stats_graph_count();
+    size_t count = 0;
+    const struct uc_entry *entries =
+        table != NULL ? uc_table_entries(table, &count) : NULL;
+
+    for (size_t i = 0; i < count; i++)
+        seen += atomic_load(&entries[i].executed);
+    return seen;
 }
 
 /* The summary ------------------------------------------------------------*/
@@ -385,11 +416,11 @@ static void tell_failure(int cause)
     uc_log(UC_LOG_OFF, "UCUDNN_STATS=%.300s: %s", path, strerror(cause));
 }
 
-void uc_stats_write(const struct uc_table *table)
+void uc_stats_write(const struct uc_table *table, const char *plan)
 {
     static atomic_flag written = ATOMIC_FLAG_INIT;
     struct output out = { .fd = STDERR_FILENO };
-    const char *plan = uc_settings_get()->plan;
+    const bool seen = count_seen(table) > 0;
 
     if (uc_settings_get()->stats == NULL || atomic_flag_test_and_set(&written))
         return;
@@ -401,12 +432,14 @@ void uc_stats_write(const struct uc_table *table)
         }
     }
     put(&out, "ucudnn: %.100s[%ld], plan %.500s\n",
-        program_invocation_short_name, (long)getpid(),
-        table != NULL  ? plan
-        : plan != NULL ? "not usable"
-                       : "none");
-    put_planned(&out, table);
-    put_misses(&out);
+        program_invocation_short_name, (long)getpid(), plan);
+    if (seen || table != NULL) {
+        put_planned(&out, table);
+        put_misses(&out);
+    }
+    if (!seen)
+        put(&out,
+            "  0 calls seen; \"ucudnn-plan doctor -- COMMAND\" says why\n");
     if (uc_stats_graph_count() > 0)
         put(&out,
             "  graph API       %8" PRId64 " executions, which no plan knows\n",

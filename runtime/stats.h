@@ -26,8 +26,10 @@ enum uc_miss {
     UC_MISS_WORKSPACE,   /**< detail: bytes that were too few */
     UC_MISS_ALIGNMENT,   /**< tensors not aligned to 16 bytes */
     UC_MISS_CAPTURE,     /**< cannot run under stream capture */
+    UC_MISS_GRAPH,       /**< a graph of another stream has its workspace */
     UC_MISS_FUSED,       /**< with bias and activation; why: what of the plan
                               or the call does not go with that */
+    UC_MISS_NOT_READY,   /**< the library did not make it ready; why */
     UC_MISS_REFUSED,     /**< cuDNN refused it when prepared or run */
     UC_MISSES
 };
@@ -50,7 +52,8 @@ void uc_stats_missed(const struct uc_table *table,
 void uc_stats_graph(void);
 int64_t uc_stats_graph_count(void);
 
-/** Write the summary: "1" to stderr, else to the end of the file named. */
-void uc_stats_write(const struct uc_table *table);
+/** Write the summary: "1" to stderr, else to the end of the file named. `plan`
+    is what it says of the plan: its path, or why there is none. */
+void uc_stats_write(const struct uc_table *table, const char *plan);
 
 #endif

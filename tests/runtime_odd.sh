@@ -50,6 +50,16 @@ ok "first use under capture passes through, later use does not" \
     same expected seen
 ok "capture is not disturbed" clean log
 
+# What device this is, is asked of CUDA and cuDNN.
+expect 0 "the first planned calls" env LD_PRELOAD="$library" "$odd" first \
+    --case=$case
+if grep -q unknown out; then
+    skip "the first planned calls open no files" \
+        "a sanitizer has replaced malloc()"
+else
+    ok "the first planned calls open no files" grep -qx 'files 0' out
+fi
+
 # Nothing but convolutions is done once warm. The double's own allocations
 # do not count where its convolutions are empty.
 expect 0 "a thousand warm calls" env UC_DOUBLE_EMPTY=1 \
@@ -141,6 +151,18 @@ for mode in wr wd; do
     err_has "passed through         0 calls"
 done
 unset UC_DOUBLE_DEVICES
+
+# More scalars than engines are kept for; nobody waits for another's engine.
+expect 0 "seventeen alphas" env UCUDNN_PLAN=wr.plan UCUDNN_STATS=1 \
+    UC_DOUBLE_FAULT='hang:op=backward-data,call=build' \
+    ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" LD_PRELOAD="$library" \
+    UC_DOUBLE_LOG=log "$odd" scalars --case=$case
+ok "it comes to its end" grep -qx done out
+err_has "executed              32 calls as planned"
+err_has "passed through         2 calls"
+err_has "batch 7: not made ready: engines are kept for 16 pairs of alpha and beta"
+ok "nothing is misused" unmisused log
+rm -f log
 
 # The library that uses cuDNN is closed and opened again.
 CLIENT_TIMES=2

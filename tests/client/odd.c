@@ -3,10 +3,15 @@
  *
  *   capture  a call under stream capture, one without, one under capture
  *   overlap  calls, each while another thread captures a stream of its own
+ *   first    counts the files that the first planned calls open
+ *   graphs   calls on two streams, with captures of either between them
+ *   stuck    a call on a stream that never gets done, a capture of another
  *   warm     counts what a thousand calls do that is not a convolution
  *   null     calls without alpha, beta, tensors, descriptors or a handle
  *   fork     a child that does not use CUDA, another that runs /bin/true
  *   exit     ends while other threads convolve
+ *   scalars  17 pairs of alpha and beta, the last while a thread waits for
+ *            cuDNN to build an engine
  *   threads  eight threads, each with a handle and a stream
  *   streams  one handle that changes its stream between calls
  *   devices  every device in turn, each with a handle
@@ -21,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct client_options options;
@@ -87,6 +93,73 @@ static void capture(void)
     stop(&client);
 }
 
+/* Two streams, of which one captures ---------------------------------------*/
+
+enum { STREAMS = 2 };
+
+static struct client client_of_streams;
+static struct client_problem problem_of_streams;
+static CUstream streams_of_client[STREAMS];
+
+static void open_streams(void)
+{
+    start(&client_of_streams, CU_STREAM_NON_BLOCKING);
+    open_case(&client_of_streams, &problem_of_streams);
+    for (int i = 0; i < STREAMS; i++)
+        CLIENT_DO(
+            cuStreamCreate(&streams_of_client[i], CU_STREAM_NON_BLOCKING));
+}
+
+static void close_streams(void)
+{
+    CLIENT_DO(cudnnSetStream(client_of_streams.handle,
+                             (cudaStream_t)client_of_streams.stream));
+    for (int i = 0; i < STREAMS; i++)
+        CLIENT_DO(cuStreamDestroy(streams_of_client[i]));
+    client_close(&problem_of_streams);
+    stop(&client_of_streams);
+}
+
+/** All operations on one of the streams, captured or not. */
+static void use_stream(int which, bool captured)
+{
+    CUstream stream = streams_of_client[which];
+    CUgraph graph;
+
+    CLIENT_DO(cudnnSetStream(client_of_streams.handle, (cudaStream_t)stream));
+    if (captured)
+        CLIENT_DO(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    for (int op = 0; op < CLIENT_OPERATIONS; op++)
+        CLIENT_DO(client_convolve(&problem_of_streams,
+                                  (enum client_operation)op, options.algorithm,
+                                  1, 0));
+    if (captured) {
+        CLIENT_DO(cuStreamEndCapture(stream, &graph));
+        CLIENT_DO(cuGraphDestroy(graph));
+    }
+}
+
+static void graphs(void)
+{
+    open_streams();
+    use_stream(0, false);
+    use_stream(1, false); /* waits for the other */
+    use_stream(0, true);  /* whose work is done */
+    use_stream(0, false);
+    use_stream(1, false); /* no longer */
+    use_stream(1, true);
+    use_stream(0, true);
+    close_streams();
+}
+
+static void stuck(void)
+{
+    open_streams();
+    use_stream(0, false);
+    use_stream(1, true);
+    exit(0); /* nobody can wait for the first */
+}
+
 /* Another thread captures -------------------------------------------------*/
 
 static pthread_barrier_t barrier;
@@ -147,6 +220,30 @@ static void overlap(void)
     client_run_cases(&options, &client, stdout);
     stop(&client);
     pthread_barrier_destroy(&barrier);
+}
+
+static void first(void)
+{
+    struct client client;
+    struct client_problem problem;
+    size_t bytes;
+    long files;
+
+    start(&client, CU_STREAM_NON_BLOCKING);
+    open_case(&client, &problem);
+    /* Refused, but whoever stands in front of cuDNN is awake. */
+    cudnnGetConvolutionForwardWorkspaceSize(client.handle, NULL, NULL, NULL,
+                                            NULL, 0, &bytes);
+    files = client_files();
+    for (int op = 0; op < CLIENT_OPERATIONS; op++)
+        CLIENT_DO(client_convolve(&problem, (enum client_operation)op,
+                                  options.algorithm, 1, 0));
+    if (client_files() < 0)
+        printf("files unknown\n");
+    else
+        printf("files %ld\n", client_files() - files);
+    client_close(&problem);
+    stop(&client);
 }
 
 static void warm(void)
@@ -298,6 +395,44 @@ static void exit_early(void)
     exit(0);
 }
 
+static void *build_forever(void *unused)
+{
+    struct client client;
+    struct client_problem problem;
+
+    (void)unused;
+    start(&client, CU_STREAM_NON_BLOCKING);
+    open_case(&client, &problem);
+    pthread_barrier_wait(&barrier);
+    client_convolve(&problem, CLIENT_BACKWARD_DATA, options.algorithm, 1, 0);
+    return NULL;
+}
+
+/** The other operation's engine is never built: this one must not mind. */
+static void use_many_scalars(void)
+{
+    const struct timespec moment = { 0, 200 * 1000000 };
+    struct client client;
+    struct client_problem problem;
+    pthread_t thread;
+
+    start(&client, CU_STREAM_NON_BLOCKING);
+    open_case(&client, &problem);
+    for (int i = 0; i < 16; i++)
+        CLIENT_DO(client_convolve(&problem, CLIENT_FORWARD, options.algorithm,
+                                  1 + i, 0));
+    pthread_barrier_init(&barrier, NULL, 2);
+    CLIENT_DO(pthread_create(&thread, NULL, build_forever, NULL));
+    pthread_barrier_wait(&barrier);
+    nanosleep(&moment, NULL);
+    alarm(20);
+    for (int i = 0; i < 18; i++)
+        CLIENT_DO(client_convolve(&problem, CLIENT_FORWARD, options.algorithm,
+                                  1 + i, 0));
+    puts("done");
+    exit(0); /* as the other thread never does */
+}
+
 struct worker {
     pthread_t thread;
     char *text;
@@ -385,10 +520,14 @@ int main(int argc, char **argv)
         void (*go)(void);
     } ways[] = { { "capture", capture },
                  { "overlap", overlap },
+                 { "graphs", graphs },
+                 { "stuck", stuck },
+                 { "first", first },
                  { "warm", warm },
                  { "null", null },
                  { "fork", fork_both },
                  { "exit", exit_early },
+                 { "scalars", use_many_scalars },
                  { "threads", run_threads },
                  { "streams", change_streams },
                  { "devices", change_devices } };
