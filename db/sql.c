@@ -8,6 +8,14 @@
 
 /* ------------------------------------------------------------- failing */
 
+enum uc_status uc_sql_fail_moved(const struct uc_sql *sql, struct uc_error *err)
+{
+    return uc_fail(err, UC_EFILE,
+                   UC_SQL_PATH ": another program has replaced or removed it "
+                               "since it was opened",
+                   sql->path);
+}
+
 enum uc_status uc_sql_fail(const struct uc_sql *sql, const char *action,
                            struct uc_error *err)
 {
@@ -16,6 +24,8 @@ enum uc_status uc_sql_fail(const struct uc_sql *sql, const char *action,
 
     if (code == SQLITE_NOMEM)
         return uc_no_memory(err);
+    if (code == SQLITE_READONLY_DBMOVED)
+        return uc_sql_fail_moved(sql, err);
     if ((code & 0xff) == SQLITE_CANTOPEN && system_errno != 0)
         return uc_fail(err, UC_EFILE, UC_SQL_PATH ": %s: %s (SQLite code %d)",
                        sql->path, action, strerror(system_errno), code);

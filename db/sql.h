@@ -53,7 +53,11 @@ enum uc_sql_mode {
     UC_SQL_WRITE, /**< created when missing, migrated when old */
     /** UC_SQL_WRITE for a file nobody else knows yet: no journal file and no
      * fsync; the caller syncs. */
-    UC_SQL_PRIVATE
+    UC_SQL_PRIVATE,
+    /** UC_SQL_READ for a file that is to be replaced: it must be writable, and
+     * until the handle is closed nobody writes to it. Whoever has it open for
+     * writing is told at the next write that it was replaced. */
+    UC_SQL_HOLD
 };
 
 struct uc_sql {

@@ -14,6 +14,10 @@
 /** Most of a path that a message shows: the cause must fit behind it. */
 #define UC_SQL_PATH "%.256s"
 
+/** Another file, or none, has its name. */
+enum uc_status uc_sql_fail_moved(const struct uc_sql *sql,
+                                 struct uc_error *err);
+
 /** Statements that are not in the format's table, and give no rows. */
 enum uc_status uc_sql_execute(struct uc_sql *sql, const char *text,
                               const char *action, struct uc_error *err);

@@ -29,9 +29,11 @@ static enum uc_status check_folder(const char *path, struct uc_error *err)
     return status;
 }
 
+/** It must be there and have content. */
 static bool reads(enum uc_sql_mode mode)
 {
-    return mode == UC_SQL_READ || mode == UC_SQL_READ_OLD;
+    return mode == UC_SQL_READ || mode == UC_SQL_READ_OLD ||
+           mode == UC_SQL_HOLD;
 }
 
 /**
@@ -323,6 +325,38 @@ static enum uc_status open_read(struct uc_sql *sql, enum uc_sql_mode mode,
     return UC_OK;
 }
 
+/** Whether the name is another file's by now, or nobody's. */
+static bool is_moved(const struct uc_sql *sql)
+{
+    int moved = 0;
+
+    return sqlite3_file_control(sql->db, "main", SQLITE_FCNTL_HAS_MOVED,
+                                &moved) == SQLITE_OK &&
+           moved != 0;
+}
+
+/** In a transaction that is never committed. */
+static enum uc_status open_hold(struct uc_sql *sql, struct uc_error *err)
+{
+    int64_t version = 0;
+    enum uc_status status;
+
+    status = connect(sql, SQLITE_OPEN_READWRITE, WRITE_BUSY_MS, err);
+    /* What it is comes before what cannot be done with it. */
+    if (status == UC_OK)
+        status = check_content(sql, &version, err);
+    if (status == UC_OK && version == 0)
+        status = uc_fail(err, UC_EFILE, UC_SQL_PATH ": is an empty database",
+                         sql->path);
+    if (status == UC_OK)
+        status = uc_sql_begin(sql, err);
+    /* Another one may have replaced it while this one waited. */
+    if (status == UC_OK && is_moved(sql))
+        status = uc_sql_fail_moved(sql, err);
+    sql->version = (int)version;
+    return status;
+}
+
 static enum uc_status open_write(struct uc_sql *sql, enum uc_sql_mode mode,
                                  struct uc_error *err)
 {
@@ -368,8 +402,11 @@ enum uc_status uc_sql_open(const struct uc_sql_format *format, const char *path,
     }
     sql->format = format;
     sql->version = format->version;
-    status =
-        reads(mode) ? open_read(sql, mode, err) : open_write(sql, mode, err);
+    if (mode == UC_SQL_HOLD)
+        status = open_hold(sql, err);
+    else
+        status = reads(mode) ? open_read(sql, mode, err)
+                             : open_write(sql, mode, err);
     if (status != UC_OK) {
         uc_sql_close(sql);
         return status;
@@ -384,8 +421,9 @@ void uc_sql_close(struct uc_sql *sql)
         return;
     for (size_t i = 0; i < UC_SQL_STATEMENTS; i++)
         sqlite3_finalize(sql->statements[i]);
-    if (sql->shared) {
-        /* Deletes the journal, unless another writer needs it. */
+    if (sql->shared && !is_moved(sql)) {
+        /* Deletes the journal, unless another writer needs it; behind a file
+           that was replaced, the name is that of the new one's. */
         sqlite3_busy_timeout(sql->db, 0);
         sqlite3_exec(sql->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }
