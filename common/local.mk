@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libuc-common.a
 libuc_common_a_SOURCES = \
 	common/array.c common/array.h \
+	common/beside.c common/beside.h \
 	common/bytes.c common/bytes.h \
 	common/clock.c common/clock.h \
 	common/device.c common/device.h \
