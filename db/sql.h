@@ -30,6 +30,12 @@ enum { UC_SQL_STATEMENTS = 32 }; /**< most statements of a format */
 /** The applications ids of our files: "ucPr" and "ucPl". */
 enum { UC_SQL_PROFILE_ID = 0x75635072, UC_SQL_PLAN_ID = 0x7563506c };
 
+/** The longest time in a file: far beyond any real value, far below what sums
+ * could overflow. */
+#define UC_SQL_MOST_NS (INT64_C(1) << 53)
+/** The last second of the year 9999. */
+#define UC_SQL_LAST_SECOND INT64_C(253402300799)
+
 struct uc_sql_format {
     int application_id;
     const char *name; /**< "profile", "plan" */

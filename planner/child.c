@@ -91,3 +91,23 @@ void uc_child_stop(struct uc_child *child, char *how, size_t size)
         snprintf(how, size, "exit status %d", WEXITSTATUS(status));
     child->pid = 0;
 }
+
+enum uc_status uc_child_start_on(struct uc_child *child, uc_child_body *body,
+                                 void *context, int device, double timeout_s,
+                                 void *message, size_t size,
+                                 struct uc_error *err)
+{
+    enum uc_status status = uc_child_start(child, body, context, err);
+    enum uc_child_word word;
+    char how[128];
+
+    if (status != UC_OK)
+        return status;
+    word = uc_child_hear(child, message, size, timeout_s);
+    if (word == UC_CHILD_SAID)
+        return UC_OK;
+    uc_child_stop(child, how, sizeof how);
+    return uc_fail(err, UC_EDEVICE, "GPU %d: %s while starting: %s", device,
+                   word == UC_CHILD_SILENT ? "no answer" : "the process died",
+                   how);
+}

@@ -30,6 +30,13 @@ typedef int uc_child_body(void *context, int fd);
 enum uc_status uc_child_start(struct uc_child *child, uc_child_body *body,
                               void *context, struct uc_error *err);
 
+/** Start one that works on a GPU, and wait for its first message. UC_EDEVICE
+ * when it has none. */
+enum uc_status uc_child_start_on(struct uc_child *child, uc_child_body *body,
+                                 void *context, int device, double timeout_s,
+                                 void *message, size_t size,
+                                 struct uc_error *err);
+
 /** In the child; ends it when the parent is gone. */
 void uc_child_say(int fd, const void *message, size_t size);
 

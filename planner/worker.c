@@ -194,25 +194,20 @@ enum uc_status uc_worker_start(struct uc_worker *worker, int device,
 {
     struct start start = { device, max_workspace_bytes };
     struct uc_child child;
-    enum uc_status status = uc_child_start(&child, run_worker, &start, err);
-    enum uc_child_word word;
     char how[128];
+    enum uc_status status =
+        uc_child_start_on(&child, run_worker, &start, device, timeout_s, ready,
+                          sizeof *ready, err);
 
     if (status != UC_OK)
         return status;
-    word = uc_child_hear(&child, ready, sizeof *ready, timeout_s);
-    if (word == UC_CHILD_SAID && ready->event == UC_WORKER_READY) {
+    if (ready->event == UC_WORKER_READY) {
         *worker = (struct uc_worker){ child, device };
         return UC_OK;
     }
     uc_child_stop(&child, how, sizeof how);
-    if (word == UC_CHILD_SAID) {
-        *err = ready->u.error;
-        return err->status;
-    }
-    return uc_fail(err, UC_EDEVICE, "GPU %d: %s while starting: %s", device,
-                   word == UC_CHILD_SILENT ? "no answer" : "the worker died",
-                   how);
+    *err = ready->u.error;
+    return err->status;
 }
 
 /** A failure means that the worker died; its end of file tells. */
