@@ -202,6 +202,7 @@ include tests/client/local.mk
 # measuring
 unit_tests += \
 	tests/agenda_sizes \
+	tests/child_tell \
 	tests/known_bad \
 	tests/prune_rules \
 	tests/shard_keep \
