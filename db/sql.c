@@ -26,6 +26,10 @@ enum uc_status uc_sql_fail(const struct uc_sql *sql, const char *action,
         return uc_no_memory(err);
     if (code == SQLITE_READONLY_DBMOVED)
         return uc_sql_fail_moved(sql, err);
+    if ((code & 0xff) == SQLITE_NOTADB)
+        return uc_fail(err, UC_EFILE, UC_SQL_PATH ": is no %s file", sql->path,
+                       sql->format != NULL ? sql->format->name
+                                           : "plan or profile");
     if ((code & 0xff) == SQLITE_CANTOPEN && system_errno != 0)
         return uc_fail(err, UC_EFILE, UC_SQL_PATH ": %s: %s (SQLite code %d)",
                        sql->path, action, strerror(system_errno), code);

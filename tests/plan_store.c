@@ -361,7 +361,7 @@ static void foreign_files_are_refused_untouched(void **state)
     sample_plan(&plan);
     write_file(path, text, sizeof text - 1);
     assert_int_equal(uc_plans_write(path, &plan, 1, &error), UC_EFILE);
-    assert_says(&error, "not a database");
+    assert_says(&error, "is no plan file");
     assert_file_equals(path, text, sizeof text - 1);
     unlink(path);
 
@@ -492,7 +492,7 @@ static void the_kinds_are_told_apart(void **state)
                      UC_EFILE);
     write_file(path, "hello", 5);
     assert_int_equal(uc_file_identify(path, &kind, &error), UC_EFILE);
-    assert_says(&error, "not a database");
+    assert_says(&error, "is no plan or profile file");
     unlink(profile_path);
     uc_plan_free(&plan);
 }
