@@ -103,7 +103,8 @@ cli_tests += \
 	tests/man_profile.sh
 
 # profiles and plans as text
-unit_tests += tests/dump_restore
+EXTRA_DIST += tests/dump_support.h
+unit_tests += tests/dump_faults tests/dump_restore
 cli_tests += tests/cli_dump.sh
 
 # profiles united
