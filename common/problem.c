@@ -150,7 +150,7 @@ static const struct uc_tensor_layout *layout_of(const struct uc_problem *p,
     return tensor == UC_X ? &p->x : tensor == UC_Y ? &p->y : &p->w;
 }
 
-static enum uc_dtype type_of(const struct uc_problem *p, enum uc_tensor tensor)
+enum uc_dtype uc_problem_type(const struct uc_problem *p, enum uc_tensor tensor)
 {
     return tensor == UC_X ? p->x_type : tensor == UC_Y ? p->y_type : p->w_type;
 }
@@ -247,7 +247,7 @@ enum uc_status uc_problem_tensor_bytes(const struct uc_problem *problem,
                                        enum uc_tensor tensor, int64_t batch,
                                        int64_t *bytes, struct uc_error *err)
 {
-    int64_t size = (int64_t)uc_dtype_bytes(type_of(problem, tensor));
+    int64_t size = (int64_t)uc_dtype_bytes(uc_problem_type(problem, tensor));
     int64_t span, total;
     enum uc_status status = check_apart(problem, tensor, batch, err);
 
@@ -268,7 +268,8 @@ bool uc_problem_splits_at(const struct uc_problem *problem, int64_t micro_batch)
 
     for (int i = 0; i < 2; i++) {
         int64_t strides[UC_MAX_DIMS], elements, bytes;
-        int64_t size = (int64_t)uc_dtype_bytes(type_of(problem, sliced[i]));
+        int64_t size =
+            (int64_t)uc_dtype_bytes(uc_problem_type(problem, sliced[i]));
 
         uc_problem_strides(problem, sliced[i], strides);
         if (__builtin_mul_overflow(strides[0], micro_batch, &elements) ||

@@ -114,6 +114,10 @@ enum uc_math uc_dtype_math(enum uc_dtype type);
 enum uc_status uc_problem_check(const struct uc_problem *problem,
                                 struct uc_error *err);
 
+/** A tensor's data type. */
+enum uc_dtype uc_problem_type(const struct uc_problem *problem,
+                              enum uc_tensor tensor);
+
 /**
  * Tensor's extents in cuDNN's order (N,C,D,H,W or K,C/groups,T,R,S), with
  * `spatial` + 2 entries. `batch` is N; ignored for UC_W.

@@ -5,6 +5,8 @@ plan_reader_sources = \
 	db/plan_impl.h \
 	db/plan_read.c \
 	db/sql.c db/sql.h \
+	db/sql_impl.h \
+	db/sql_open.c \
 	db/sql_query.c
 libuc_db_a_SOURCES = \
 	$(plan_reader_sources) \

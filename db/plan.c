@@ -2,6 +2,7 @@
 
 #include "db/plan.h"
 
+#include "common/sum.h"
 #include "common/text.h"
 #include "db/plan_impl.h"
 
@@ -33,21 +34,10 @@ void uc_plans_free(struct uc_plan *plans, size_t count)
 
 /* -------------------------------------------------------------- totals */
 
-/** sum + a * b for numbers that are not negative; stops at INT64_MAX. */
-static int64_t add_product(int64_t sum, int64_t a, int64_t b)
+/** Where -1 on either side means that there is no sum. */
+static int64_t add_known(int64_t sum, int64_t a, int64_t b)
 {
-    int64_t product, result;
-
-    if (__builtin_mul_overflow(a, b, &product) ||
-        __builtin_add_overflow(sum, product, &result))
-        return INT64_MAX;
-    return result;
-}
-
-/** Likewise, where -1 on either side means that there is no sum. */
-static int64_t add_product_known(int64_t sum, int64_t a, int64_t b)
-{
-    return sum < 0 || a < 0 ? -1 : add_product(sum, a, b);
+    return sum < 0 || a < 0 ? -1 : uc_sum(sum, a, b);
 }
 
 void uc_plan_totals(const struct uc_plan *plan, struct uc_plan_totals *totals)
@@ -57,15 +47,14 @@ void uc_plan_totals(const struct uc_plan *plan, struct uc_plan_totals *totals)
     for (size_t i = 0; i < plan->operation_count; i++) {
         const struct uc_plan_operation *op = &plan->operations[i];
 
-        sums.predicted_ns =
-            add_product(sums.predicted_ns, op->time_ns, op->repeat);
+        sums.predicted_ns = uc_sum(sums.predicted_ns, op->time_ns, op->repeat);
         sums.undivided_ns =
-            add_product_known(sums.undivided_ns, op->undivided_ns, op->repeat);
+            add_known(sums.undivided_ns, op->undivided_ns, op->repeat);
         sums.unlimited_ns =
-            add_product_known(sums.unlimited_ns, op->unlimited_ns, op->repeat);
+            add_known(sums.unlimited_ns, op->unlimited_ns, op->repeat);
         if (plan->mode == UC_PLAN_WD)
-            sums.workspace_bytes = add_product(sums.workspace_bytes,
-                                               op->workspace_bytes, op->repeat);
+            sums.workspace_bytes =
+                uc_sum(sums.workspace_bytes, op->workspace_bytes, op->repeat);
         else if (op->workspace_bytes > sums.workspace_bytes)
             sums.workspace_bytes = op->workspace_bytes;
     }
@@ -94,7 +83,7 @@ static bool is_line(const char *text, size_t size)
 
 static bool is_time(int64_t ns)
 {
-    return ns >= 1 && ns <= UC_PLAN_MOST_NS;
+    return ns >= 1 && ns <= UC_SQL_MOST_NS;
 }
 
 /** NULL, or what is wrong with one piece. */
@@ -111,7 +100,7 @@ static const char *piece_fault(const struct uc_plan_operation *op, size_t at)
         return "a negative workspace";
     if (!is_time(piece->time_ns))
         return "a micro-batch's time is out of range";
-    if (piece->build_ns < 0 || piece->build_ns > UC_PLAN_MOST_NS)
+    if (piece->build_ns < 0 || piece->build_ns > UC_SQL_MOST_NS)
         return "a kernel's build time is out of range";
     if (piece->notes > INT_MAX)
         return "notes out of range";
@@ -152,8 +141,8 @@ static const char *operation_fault(const struct uc_plan_operation *op)
 
         if (fault != NULL)
             return fault;
-        batch = add_product(batch, piece->size, piece->count);
-        time_ns = add_product(time_ns, piece->time_ns, piece->count);
+        batch = uc_sum(batch, piece->size, piece->count);
+        time_ns = uc_sum(time_ns, piece->time_ns, piece->count);
         if (piece->workspace_bytes > workspace_bytes)
             workspace_bytes = piece->workspace_bytes;
     }
@@ -206,7 +195,7 @@ static const char *header_fault(const struct uc_plan *plan)
     if (!is_line(plan->policy, sizeof plan->policy) ||
         !is_line(plan->tool, sizeof plan->tool))
         return "the policy or tool is no line of UTF-8";
-    if (plan->created_at < 0 || plan->created_at > UC_PLAN_LAST_SECOND)
+    if (plan->created_at < 0 || plan->created_at > UC_SQL_LAST_SECOND)
         return "date out of range";
     if (plan->operation_count < 1)
         return "no operations";

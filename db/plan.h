@@ -76,12 +76,15 @@ struct uc_plan_choices {
 bool uc_plan_choices_equal(const struct uc_plan_choices *a,
                            const struct uc_plan_choices *b);
 
+enum { UC_PLAN_POLICY_TEXT = 1024 };
+
 struct uc_plan {
     char network[64];
     struct uc_environment environment;
     enum uc_plan_mode mode;
     int64_t limit_bytes; /**< per operation (WR) or in total (WD) */
-    char policy[64];     /**< "power-of-two", "all", "undivided", "16,32" */
+    char policy[UC_PLAN_POLICY_TEXT]; /**< "power-of-two", "all", "undivided",
+                                           "16,32": whole, to plan by again */
     struct uc_plan_choices choices;
     int64_t created_at;                   /**< seconds since 1970, UTC */
     char tool[32];                        /**< version of ucudnn-plan */

@@ -24,9 +24,4 @@ enum uc_plan_statement {
 
 extern const struct uc_sql_format uc_plan_format;
 
-/** Far beyond any real value, far below what sums could overflow. */
-#define UC_PLAN_MOST_NS (INT64_C(1) << 53)
-/** The last second of the year 9999. */
-#define UC_PLAN_LAST_SECOND INT64_C(253402300799)
-
 #endif

@@ -101,9 +101,9 @@ static enum uc_status read_piece(struct uc_sql_query *query,
     piece->accumulate = uc_sql_int(query, 3, 0, 1) == 1;
     uc_sql_text(query, 4, kernel, sizeof kernel);
     piece->workspace_bytes = uc_sql_int(query, 5, 0, INT64_MAX);
-    piece->time_ns = uc_sql_int(query, 6, 1, UC_PLAN_MOST_NS);
+    piece->time_ns = uc_sql_int(query, 6, 1, UC_SQL_MOST_NS);
     piece->notes = (unsigned)uc_sql_int(query, 7, 0, INT_MAX);
-    piece->build_ns = uc_sql_int(query, 8, 0, UC_PLAN_MOST_NS);
+    piece->build_ns = uc_sql_int(query, 8, 0, UC_SQL_MOST_NS);
     status = uc_sql_row_check(query, err);
     if (status != UC_OK)
         return status;
@@ -227,7 +227,7 @@ static enum uc_status read_header(struct uc_sql_query *query,
     uc_sql_text(query, 8, mode, sizeof mode);
     plan->limit_bytes = uc_sql_int(query, 9, 0, INT64_MAX);
     uc_sql_text(query, 10, plan->policy, sizeof plan->policy);
-    plan->created_at = uc_sql_int(query, 12, 0, UC_PLAN_LAST_SECOND);
+    plan->created_at = uc_sql_int(query, 12, 0, UC_SQL_LAST_SECOND);
     uc_sql_text(query, 13, plan->tool, sizeof plan->tool);
     totals->predicted_ns = uc_sql_int(query, 14, 1, INT64_MAX);
     totals->undivided_ns = read_optional_ns(query, 15);

@@ -168,6 +168,7 @@ static const enum uc_sql_mode sql_modes[] = {
     [UC_PROFILE_READ] = UC_SQL_READ,
     [UC_PROFILE_WRITE] = UC_SQL_WRITE,
     [UC_PROFILE_PRIVATE] = UC_SQL_PRIVATE,
+    [UC_PROFILE_HOLD] = UC_SQL_HOLD,
 };
 
 enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
@@ -205,7 +206,8 @@ enum uc_status uc_profile_vacuum(struct uc_profile *profile,
 enum uc_status uc_profile_check_writable(const struct uc_profile *profile,
                                          struct uc_error *err)
 {
-    if (profile->mode != UC_PROFILE_READ)
+    if (profile->mode == UC_PROFILE_WRITE ||
+        profile->mode == UC_PROFILE_PRIVATE)
         return UC_OK;
     return uc_fail(err, UC_EINTERNAL, "%.256s: was opened for reading",
                    profile->sql->path);

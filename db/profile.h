@@ -27,7 +27,9 @@ enum uc_profile_mode {
     UC_PROFILE_WRITE, /**< created when missing */
     /** UC_PROFILE_WRITE for a file nobody else knows yet: no journal file and
      * no fsync. */
-    UC_PROFILE_PRIVATE
+    UC_PROFILE_PRIVATE,
+    /** UC_PROFILE_READ for one that is to be replaced: UC_SQL_HOLD. */
+    UC_PROFILE_HOLD
 };
 
 /** What happened when a kernel was measured. Stored as text. */

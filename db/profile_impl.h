@@ -12,9 +12,8 @@
 #include "db/profile.h"
 #include "db/sql.h"
 
-/** Most images of a micro-batch; the last second of the year 9999. */
+/** Most images of a micro-batch. */
 #define UC_PROFILE_MOST_MICRO_BATCH INT32_MAX
-#define UC_PROFILE_LAST_SECOND INT64_C(253402300799)
 
 /** The first schema version with searches and build times. */
 #define UC_PROFILE_GRAPH_SINCE 2

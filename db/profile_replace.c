@@ -11,14 +11,11 @@ enum uc_status uc_profile_replace_begin(const char *path,
                                         struct uc_profile_replace *replace,
                                         struct uc_error *err)
 {
-    struct uc_profile *old = NULL;
     enum uc_status status = uc_replace_begin(path, &replace->file, err);
 
     /* Which also plays back what a killed writer left. */
-    if (status == UC_OK && replace->file.exists) {
-        status = uc_profile_open(path, UC_PROFILE_READ, &old, err);
-        uc_profile_close(old);
-    }
+    if (status == UC_OK && replace->file.exists)
+        status = uc_profile_open(path, UC_PROFILE_HOLD, &replace->old, err);
     if (status == UC_OK)
         status = uc_replace_create(&replace->file, err);
     if (status == UC_OK) {
@@ -31,8 +28,9 @@ enum uc_status uc_profile_replace_begin(const char *path,
 }
 
 /**
- * A journal with content is a writer's in the middle, or a dead one's of a
- * file that was never made: SQLite would play it back over the new file.
+ * Behind a file that is held there is no journal with content. Without one it
+ * is a dead writer's, or that of one who is making the file right now: SQLite
+ * would play it back over the new file.
  */
 static enum uc_status check_journal(const struct uc_replace *file,
                                     struct uc_error *err)
@@ -47,7 +45,7 @@ static enum uc_status check_journal(const struct uc_replace *file,
     snprintf(journal, size, "%s-journal", file->real);
     if (stat(journal, &st) == 0 && st.st_size > 0)
         status = uc_fail(err, UC_EFILE,
-                         "%.256s: a program is writing it, or was killed: "
+                         "%.256s: a program is making it, or was killed: "
                          "there is a -journal file beside it",
                          file->path);
     free(journal);
@@ -66,6 +64,8 @@ enum uc_status uc_profile_replace_end(struct uc_profile_replace *replace,
         status = check_journal(&replace->file, err);
     if (status == UC_OK)
         status = uc_replace_commit(&replace->file, err);
+    uc_profile_close(replace->old);
+    replace->old = NULL;
     uc_replace_end(&replace->file);
     return status;
 }

@@ -2,10 +2,16 @@
  * @file profile_replace.h
  * A new profile in place of a file: filled beside it, then renamed.
  *
+ * From begin to end nobody writes to the old file. What others stored before
+ * is there to be read; whoever has it open and stores something meanwhile
+ * waits, and is told then that the file was replaced, so that no row is lost
+ * unsaid. Readers are not held up.
+ *
  * Owner:   begin with zeros; uc_profile_replace_end() frees in any case and
  *          closes the profile.
  * Errors:  UC_EFILE: also for a file that is there and is no profile, and
- *          for one that a program is writing. The file is as it was.
+ *          for one that a program is making or does not stop writing. The
+ *          file is as it was.
  * Threads: no hidden state.
  */
 #ifndef UC_DB_PROFILE_REPLACE_H
@@ -16,6 +22,7 @@
 
 struct uc_profile_replace {
     struct uc_replace file;
+    struct uc_profile *old;     /**< held; NULL: there is none */
     struct uc_profile *profile; /**< the new one, to be filled */
 };
 

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Far beyond any real value, far below what sums could overflow. */
-static const int64_t most_ns = INT64_C(1) << 53;
-
 /* ----------------------------------------------------------- validating */
 
 /** NULL, or what is wrong with a row; for what we store and what we read. */
@@ -24,13 +21,13 @@ static const char *row_fault(const struct uc_measurement *m)
         return "micro-batch out of range";
     if (m->workspace_bytes < 0)
         return "negative workspace";
-    if (m->time_ns < (timed ? 1 : 0) || m->time_ns > most_ns)
+    if (m->time_ns < (timed ? 1 : 0) || m->time_ns > UC_SQL_MOST_NS)
         return "time out of range";
-    if (m->spread_ns < 0 || m->spread_ns > most_ns)
+    if (m->spread_ns < 0 || m->spread_ns > UC_SQL_MOST_NS)
         return "spread out of range";
-    if (m->host_ns < 0 || m->host_ns > most_ns)
+    if (m->host_ns < 0 || m->host_ns > UC_SQL_MOST_NS)
         return "host time out of range";
-    if (m->build_ns < 0 || m->build_ns > most_ns)
+    if (m->build_ns < 0 || m->build_ns > UC_SQL_MOST_NS)
         return "build time out of range";
     if (m->notes > INT_MAX)
         return "notes out of range";
@@ -42,7 +39,7 @@ static const char *row_fault(const struct uc_measurement *m)
         if (!isfinite(m->sample_ns[i]) || m->sample_ns[i] < 0)
             return "a sample is no time";
     }
-    if (m->measured_at < 0 || m->measured_at > UC_PROFILE_LAST_SECOND)
+    if (m->measured_at < 0 || m->measured_at > UC_SQL_LAST_SECOND)
         return "date out of range";
     return NULL;
 }
@@ -276,13 +273,12 @@ static enum uc_status read_row(struct uc_sql_query *query,
     m->accumulate = uc_sql_int(query, COL_ACCUMULATE, 0, 1) == 1;
     m->notes = (unsigned)uc_sql_int(query, COL_NOTES, 0, INT_MAX);
     m->workspace_bytes = uc_sql_int(query, COL_WORKSPACE, 0, INT64_MAX);
-    m->time_ns = uc_sql_int(query, COL_TIME, 0, most_ns);
-    m->spread_ns = uc_sql_int(query, COL_SPREAD, 0, most_ns);
-    m->host_ns = uc_sql_int(query, COL_HOST, 0, most_ns);
+    m->time_ns = uc_sql_int(query, COL_TIME, 0, UC_SQL_MOST_NS);
+    m->spread_ns = uc_sql_int(query, COL_SPREAD, 0, UC_SQL_MOST_NS);
+    m->host_ns = uc_sql_int(query, COL_HOST, 0, UC_SQL_MOST_NS);
     m->calls = (int)uc_sql_int(query, COL_CALLS, 0, INT_MAX);
-    m->measured_at =
-        uc_sql_int(query, COL_MEASURED_AT, 0, UC_PROFILE_LAST_SECOND);
-    m->build_ns = uc_sql_int(query, COL_BUILD, 0, most_ns);
+    m->measured_at = uc_sql_int(query, COL_MEASURED_AT, 0, UC_SQL_LAST_SECOND);
+    m->build_ns = uc_sql_int(query, COL_BUILD, 0, UC_SQL_MOST_NS);
     status = read_encoded(query, operation, m, err);
     if (status != UC_OK)
         return status;

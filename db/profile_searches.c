@@ -26,7 +26,7 @@ static enum uc_status check_search(const struct uc_search *search,
     else if (search->left_out > INT_MAX)
         fault = "notes out of range";
     else if (search->searched_at < 0 ||
-             search->searched_at > UC_PROFILE_LAST_SECOND)
+             search->searched_at > UC_SQL_LAST_SECOND)
         fault = "date out of range";
     if (fault != NULL)
         return uc_fail(err, UC_EINTERNAL, "cannot store a search: %s", fault);
@@ -99,7 +99,7 @@ static enum uc_status read_search(struct uc_sql_query *query,
     search->accumulate = uc_sql_int(query, 2, 0, 1) == 1;
     search->found = uc_sql_int(query, 3, 0, INT64_MAX);
     search->pruned = uc_sql_int(query, 4, 0, search->found);
-    search->searched_at = uc_sql_int(query, 5, 0, UC_PROFILE_LAST_SECOND);
+    search->searched_at = uc_sql_int(query, 5, 0, UC_SQL_LAST_SECOND);
     search->left_out = (unsigned)uc_sql_int(query, 6, 0, INT_MAX);
     status = uc_sql_row_check(query, err);
     if (status != UC_OK)

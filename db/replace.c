@@ -2,7 +2,8 @@
 
 #include "db/replace.h"
 
-#include <dirent.h>
+#include "common/beside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -119,70 +120,26 @@ enum uc_status uc_replace_begin(const char *path, struct uc_replace *replace,
 
 /* ----------------------------------------------------- the new file */
 
-#define TEMPORARY_PREFIX ".ucudnn-"
-#define TEMPORARY_SUFFIX ".tmp"
-
-/** ".ucudnn-PID-NUMBER.tmp" */
-static bool is_temporary(const char *name)
-{
-    static const char digits[] = "0123456789";
-    size_t length;
-
-    if (strncmp(name, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) != 0)
-        return false;
-    name += strlen(TEMPORARY_PREFIX);
-    length = strspn(name, digits);
-    if (length == 0 || name[length] != '-')
-        return false;
-    name += length + 1;
-    length = strspn(name, digits);
-    return length > 0 && strcmp(name + length, TEMPORARY_SUFFIX) == 0;
-}
-
-/** Files that killed writers left: who has the lock has the only one. */
-static void sweep_temporaries(const struct uc_replace *replace)
-{
-    DIR *folder = replace->locked ? opendir(replace->folder) : NULL;
-
-    if (folder == NULL)
-        return;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (is_temporary(entry->d_name))
-            unlinkat(replace->folder_fd, entry->d_name, 0);
-    closedir(folder);
-}
-
 enum uc_status uc_replace_create(struct uc_replace *replace,
                                  struct uc_error *err)
 {
-    size_t size = strlen(replace->folder) + 64;
+    size_t size = strlen(replace->real) + UC_BESIDE_NAME;
     char *name = malloc(size);
-    int fd = -1;
+    enum uc_status status = UC_OK;
+    int fd;
 
     if (name == NULL)
         return uc_no_memory(err);
-    sweep_temporaries(replace);
-    for (int i = 0; i < 1000 && fd < 0; i++) {
-        snprintf(name, size, "%s/" TEMPORARY_PREFIX "%ld-%d" TEMPORARY_SUFFIX,
-                 replace->folder, (long)getpid(), i);
-        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
+    /* Who has the lock has the only one. */
+    uc_beside_sweep(replace->real, replace->locked);
+    fd = uc_beside_create(replace->real, UC_BESIDE_LOCKED, name, size);
     if (fd < 0 ||
-        (replace->mode != 0 && fchmod(fd, replace->mode | S_IRUSR) != 0)) {
-        enum uc_status status = replace_fail(replace, err);
-
-        if (fd >= 0) {
-            close(fd);
-            unlink(name);
-        }
-        free(name);
-        return status;
-    }
-    close(fd);
+        (replace->mode != 0 && fchmod(fd, replace->mode | S_IRUSR) != 0))
+        status = replace_fail(replace, err);
+    if (fd >= 0)
+        close(fd);
     replace->temporary = name;
-    return UC_OK;
+    return status;
 }
 
 enum uc_status uc_replace_commit(struct uc_replace *replace,
@@ -210,7 +167,7 @@ enum uc_status uc_replace_commit(struct uc_replace *replace,
 
 void uc_replace_end(struct uc_replace *replace)
 {
-    if (replace->temporary != NULL)
+    if (replace->temporary != NULL && replace->temporary[0] != '\0')
         unlink(replace->temporary);
     if (replace->folder != NULL && replace->folder_fd >= 0)
         close(replace->folder_fd);

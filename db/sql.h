@@ -30,6 +30,12 @@ enum { UC_SQL_STATEMENTS = 32 }; /**< most statements of a format */
 /** The applications ids of our files: "ucPr" and "ucPl". */
 enum { UC_SQL_PROFILE_ID = 0x75635072, UC_SQL_PLAN_ID = 0x7563506c };
 
+/** The longest time in a file: far beyond any real value, far below what sums
+ * could overflow. */
+#define UC_SQL_MOST_NS (INT64_C(1) << 53)
+/** The last second of the year 9999. */
+#define UC_SQL_LAST_SECOND INT64_C(253402300799)
+
 struct uc_sql_format {
     int application_id;
     const char *name; /**< "profile", "plan" */
@@ -53,7 +59,11 @@ enum uc_sql_mode {
     UC_SQL_WRITE, /**< created when missing, migrated when old */
     /** UC_SQL_WRITE for a file nobody else knows yet: no journal file and no
      * fsync; the caller syncs. */
-    UC_SQL_PRIVATE
+    UC_SQL_PRIVATE,
+    /** UC_SQL_READ for a file that is to be replaced: it must be writable, and
+     * until the handle is closed nobody writes to it. Whoever has it open for
+     * writing is told at the next write that it was replaced. */
+    UC_SQL_HOLD
 };
 
 struct uc_sql {

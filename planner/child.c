@@ -71,6 +71,52 @@ enum uc_child_word uc_child_hear(struct uc_child *child, void *message,
     return got == (ssize_t)size ? UC_CHILD_SAID : UC_CHILD_GONE;
 }
 
+/** Less than the smallest buffer that a socket can have. */
+enum { PACKET = 2048 };
+
+static size_t packet_bytes(size_t left)
+{
+    return left < PACKET ? left : PACKET;
+}
+
+enum uc_status uc_child_tell(const struct uc_child *child, const void *bytes,
+                             size_t size, struct uc_error *err)
+{
+    const char *at = bytes;
+
+    while (size > 0) {
+        size_t packet = packet_bytes(size);
+
+        if (send(child->fd, at, packet, MSG_NOSIGNAL) >= 0) {
+            at += packet;
+            size -= packet;
+        } else if (errno == EPIPE || errno == ECONNRESET) {
+            return UC_OK;
+        } else if (errno != EINTR) {
+            return uc_fail(err, UC_EINTERNAL, "telling a process: %s",
+                           strerror(errno));
+        }
+    }
+    return UC_OK;
+}
+
+bool uc_child_told(int fd, void *bytes, size_t size)
+{
+    char *at = bytes;
+
+    while (size > 0) {
+        ssize_t got = recv(fd, at, packet_bytes(size), 0);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        at += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
 /** Kills one that is not gone. Its end of the socket is closed when it is. */
 void uc_child_stop(struct uc_child *child, char *how, size_t size)
 {
@@ -90,4 +136,24 @@ void uc_child_stop(struct uc_child *child, char *how, size_t size)
     else
         snprintf(how, size, "exit status %d", WEXITSTATUS(status));
     child->pid = 0;
+}
+
+enum uc_status uc_child_start_on(struct uc_child *child, uc_child_body *body,
+                                 void *context, int device, double timeout_s,
+                                 void *message, size_t size,
+                                 struct uc_error *err)
+{
+    enum uc_status status = uc_child_start(child, body, context, err);
+    enum uc_child_word word;
+    char how[128];
+
+    if (status != UC_OK)
+        return status;
+    word = uc_child_hear(child, message, size, timeout_s);
+    if (word == UC_CHILD_SAID)
+        return UC_OK;
+    uc_child_stop(child, how, sizeof how);
+    return uc_fail(err, UC_EDEVICE, "GPU %d: %s while starting: %s", device,
+                   word == UC_CHILD_SILENT ? "no answer" : "the process died",
+                   how);
 }

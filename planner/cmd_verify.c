@@ -217,6 +217,20 @@ static enum uc_status run_job(struct job *job, const struct uc_plan *plans,
     return status == UC_OK ? verdict(job, err) : status;
 }
 
+/** A plan file that contradicts itself: *err says where, and so does this. */
+static enum uc_status report_inconsistent(const struct args *args,
+                                          struct uc_error *err)
+{
+    const struct uc_error fault = *err;
+
+    if (!args->json)
+        printf("inconsistent, and not run: %s\n", fault.text);
+    else if (uc_report_inconsistent_json(stdout, fault.text, err) != UC_OK)
+        return err->status;
+    *err = fault;
+    return UC_EREGRESSION;
+}
+
 static enum uc_status run(const void *options, char **operands, size_t count,
                           struct uc_error *err)
 {
@@ -237,7 +251,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 
     (void)count;
     if (status == UC_EFILE && readable)
-        return UC_EREGRESSION; /* a plan file that contradicts itself */
+        return report_inconsistent(args, err);
     if (status == UC_OK)
         status = run_job(&job, plans, plan_count, err);
     for (size_t i = 0; i < job.count; i++)

@@ -2,6 +2,7 @@
 
 #include "planner/compare.h"
 
+#include "common/sum.h"
 #include "planner/rank_test.h"
 
 #include <stdlib.h>
@@ -82,16 +83,6 @@ static enum uc_status judge(const struct uc_compare_options *options,
 
 /* --------------------------------------------------------------- totals */
 
-static int64_t add_product(int64_t sum, int64_t a, int64_t b)
-{
-    int64_t product, result;
-
-    if (__builtin_mul_overflow(a, b, &product) ||
-        __builtin_add_overflow(sum, product, &result))
-        return INT64_MAX;
-    return result;
-}
-
 /** Sample i of a sum is the sum of the samples i, as long as all have one. */
 static void add_to_total(struct uc_compare_item *total, bool first,
                          const struct uc_compare_item *item)
@@ -100,33 +91,34 @@ static void add_to_total(struct uc_compare_item *total, bool first,
         total->samples = item->samples;
     for (int i = 0; i < total->samples; i++)
         total->sample_ns[i] += (float)item->repeat * item->sample_ns[i];
-    total->time_ns = add_product(total->time_ns, item->repeat, item->time_ns);
+    total->time_ns = uc_sum(total->time_ns, item->repeat, item->time_ns);
     total->spread_ns =
         total->spread_ns < 0 || item->spread_ns < 0
             ? -1
-            : add_product(total->spread_ns, item->repeat, item->spread_ns);
+            : uc_sum(total->spread_ns, item->repeat, item->spread_ns);
     if (item->workspace_bytes > total->workspace_bytes)
         total->workspace_bytes = item->workspace_bytes;
 }
 
 /* -------------------------------------------------------------- matching */
 
-static bool same_operation(const struct uc_compare_item *a,
-                           const struct uc_compare_item *b)
+struct uc_compare_item *uc_compare_find(const struct uc_compare_side *side,
+                                        const char *layer, int64_t batch,
+                                        const struct uc_problem *problem)
 {
-    return a->batch == b->batch && strcmp(a->layer, b->layer) == 0 &&
-           uc_problem_equal(&a->problem, &b->problem);
-}
-
-static const struct uc_compare_item *find(const struct uc_compare_side *side,
-                                          const struct uc_compare_item *item)
-{
-    const struct uc_compare_item *items = side->items;
+    struct uc_compare_item *items = side->items;
 
     for (size_t i = 0; i < side->count; i++)
-        if (same_operation(&items[i], item))
+        if (items[i].batch == batch && strcmp(items[i].layer, layer) == 0 &&
+            uc_problem_equal(&items[i].problem, problem))
             return &items[i];
     return NULL;
+}
+
+static const struct uc_compare_item *twin(const struct uc_compare_side *side,
+                                          const struct uc_compare_item *item)
+{
+    return uc_compare_find(side, item->layer, item->batch, &item->problem);
 }
 
 static enum uc_status compare_common(const struct uc_compare_options *options,
@@ -156,7 +148,7 @@ static enum uc_status compare_rows(const struct uc_compare_options *options,
         struct uc_compare_row *row = &out->rows[out->count++];
 
         *row = (struct uc_compare_row){ .old = &items[i],
-                                        .now = find(out->now, &items[i]),
+                                        .now = twin(out->now, &items[i]),
                                         .p = -1 };
         if (row->now != NULL) {
             status = compare_common(options, out, first, row, err);
@@ -168,7 +160,7 @@ static enum uc_status compare_rows(const struct uc_compare_options *options,
     }
     items = out->now->items;
     for (size_t i = 0; i < out->now->count; i++)
-        if (find(out->old, &items[i]) == NULL)
+        if (twin(out->old, &items[i]) == NULL)
             out->rows[out->count++] = (struct uc_compare_row){
                 .now = &items[i], .verdict = UC_COMPARE_ADDED, .p = -1
             };

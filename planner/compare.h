@@ -48,6 +48,11 @@ struct uc_compare_side {
 };
 void uc_compare_side_free(struct uc_compare_side *side);
 
+/** The side's item of an operation, which these three tell apart; or NULL. */
+struct uc_compare_item *uc_compare_find(const struct uc_compare_side *side,
+                                        const char *layer, int64_t batch,
+                                        const struct uc_problem *problem);
+
 /** What a plan has. */
 enum uc_status uc_compare_side_plan(const struct uc_plan *plan,
                                     struct uc_compare_side *side,

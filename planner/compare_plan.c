@@ -11,20 +11,6 @@
 
 /* ------------------------------------------------------------ operations */
 
-/** The item of an operation that has been there, or NULL. */
-static struct uc_compare_item *find(const struct uc_compare_side *side,
-                                    const struct uc_plan_operation *op)
-{
-    struct uc_compare_item *items = side->items;
-
-    for (size_t i = 0; i < side->count; i++)
-        if (items[i].batch == op->batch &&
-            strcmp(items[i].layer, op->layer) == 0 &&
-            uc_problem_equal(&items[i].problem, &op->problem))
-            return &items[i];
-    return NULL;
-}
-
 /** Behind "2 of 4x64", ", 1 of 256", as far as it fits. */
 static void append(char *text, size_t size, int64_t copies, const char *more)
 {
@@ -71,7 +57,8 @@ enum uc_status uc_compare_side_plan(const struct uc_plan *plan,
     side->choices = plan->choices;
     for (size_t i = 0; i < plan->operation_count; i++) {
         const struct uc_plan_operation *op = &plan->operations[i];
-        struct uc_compare_item *item = find(side, op);
+        struct uc_compare_item *item =
+            uc_compare_find(side, op->layer, op->batch, &op->problem);
 
         if (item != NULL) {
             add_copies(item, op);

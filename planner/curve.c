@@ -3,6 +3,7 @@
 #include "planner/curve.h"
 
 #include "common/array.h"
+#include "common/sum.h"
 #include "planner/planning.h"
 
 #include <stdlib.h>
@@ -11,17 +12,6 @@
 static bool reaches(int64_t time_ns, int64_t best_ns, double target)
 {
     return (double)time_ns * target <= (double)best_ns;
-}
-
-/** sum + count x each, as far as numbers go. */
-static int64_t add(int64_t sum, int64_t count, int64_t each)
-{
-    int64_t product;
-
-    if (__builtin_mul_overflow(count, each, &product) ||
-        __builtin_add_overflow(sum, product, &sum))
-        return INT64_MAX;
-    return sum;
 }
 
 static bool append(struct uc_curve *curve, const struct uc_curve_point *point)
@@ -163,7 +153,7 @@ static int64_t *count_runs(const struct uc_planning *planning)
         const struct uc_planning_operation *op = &planning->operations[i];
         int64_t *of = &runs[op->of - planning->problems];
 
-        *of = add(*of, op->layer->repeat, 1);
+        *of = uc_sum(*of, op->layer->repeat, 1);
     }
     return runs;
 }
@@ -178,12 +168,12 @@ static struct uc_curve_point reuse_at(const struct uc_planning *planning,
             *chosen = uc_planning_choose(planning, &planning->problems[i],
                                          limit_bytes, &undivided);
 
-        point.time_ns = add(point.time_ns, runs[i], chosen->time_ns);
+        point.time_ns = uc_sum(point.time_ns, runs[i], chosen->time_ns);
         if (undivided == NULL)
             point.undivided_ns = -1;
         else if (point.undivided_ns >= 0)
             point.undivided_ns =
-                add(point.undivided_ns, runs[i], undivided->time_ns);
+                uc_sum(point.undivided_ns, runs[i], undivided->time_ns);
     }
     return point;
 }
@@ -292,10 +282,10 @@ static void total_range(const struct uc_planning *planning, int64_t *least,
         int64_t repeat = planning->operations[i].layer->repeat;
         const struct uc_configuration *list = of->set.list;
 
-        *least = add(*least, repeat, list[0].workspace_bytes);
-        *last = add(*last, repeat, list[of->set.count - 1].workspace_bytes);
+        *least = uc_sum(*least, repeat, list[0].workspace_bytes);
+        *last = uc_sum(*last, repeat, list[of->set.count - 1].workspace_bytes);
         if (of->undivided.count > 0)
-            undivided = add(
+            undivided = uc_sum(
                 undivided, repeat,
                 of->undivided.list[of->undivided.count - 1].workspace_bytes);
         if (of->set.count > 1 &&
@@ -303,7 +293,7 @@ static void total_range(const struct uc_planning *planning, int64_t *least,
             step = list[1].workspace_bytes - list[0].workspace_bytes;
     }
     *last = undivided > *last ? undivided : *last;
-    *first = add(*least, 1, step < *last ? step : *last);
+    *first = uc_sum(*least, 1, step < *last ? step : *last);
 }
 
 static int by_limit(const void *a, const void *b)

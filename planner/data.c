@@ -87,23 +87,37 @@ static bool is_path(enum uc_data_kind kind, const char *name)
            (access(name, F_OK) == 0 && !is_folder(name));
 }
 
+static bool ships(enum uc_data_kind kind, const char *name)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 256];
+    struct uc_error err;
+
+    return uc_data_file(kinds[kind].folder, folder, sizeof folder, &err) ==
+               UC_OK &&
+           join(path, sizeof path, folder, name, kinds[kind].suffix) &&
+           access(path, F_OK) == 0;
+}
+
 /** "no network "x"; there are a, b", as many as the text holds. */
 static enum uc_status not_found(enum uc_data_kind kind, const char *name,
                                 const char *folder, struct uc_error *err)
 {
+    const char *hint = "";
     char there[280] = "";
     char **names = NULL;
     size_t count = 0, used = 0;
 
+    if (kind == UC_DATA_PROFILE && ships(UC_DATA_NETWORK, name))
+        hint = " but a network (see \"ucudnn-plan networks\")";
     if (uc_data_list(kind, &names, &count, err) != UC_OK || count == 0)
-        return uc_fail(err, UC_EFILE, "no %s \"%.64s\": nothing in %.256s",
-                       kinds[kind].word, name, folder);
+        return uc_fail(err, UC_EFILE, "no %s \"%.64s\"%s: nothing in %.256s",
+                       kinds[kind].word, name, hint, folder);
     for (size_t i = 0; i < count && used < sizeof there; i++)
         used += (size_t)snprintf(there + used, sizeof there - used, "%s%s",
                                  i > 0 ? ", " : "", names[i]);
     uc_data_free(names, count);
-    return uc_fail(err, UC_EFILE, "no %s \"%.64s\"; there are %s%s",
-                   kinds[kind].word, name, there,
+    return uc_fail(err, UC_EFILE, "no %s \"%.64s\"%s; there are %s%s",
+                   kinds[kind].word, name, hint, there,
                    used < sizeof there ? "" : "...");
 }
 

@@ -2,9 +2,11 @@
 
 #include "planner/json_text.h"
 
+#include "common/real.h"
 #include "common/text.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum token { TOKEN_END, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_COLON, TOKEN_VALUE };
@@ -133,6 +135,42 @@ size_t uc_json_text_value_line(const char *text, size_t length, size_t ordinal)
         key_line = 0;
     }
     return s.line;
+}
+
+/** A number with a fraction or an exponent. */
+static bool is_real(const char *token, size_t length)
+{
+    if (token[0] == '"' || length >= UC_REAL_TEXT)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (strchr("0123456789+-.eE", token[i]) == NULL)
+            return false;
+    return memchr(token, '.', length) != NULL ||
+           memchr(token, 'e', length) != NULL;
+}
+
+static void print_real(FILE *out, const char *token, size_t length)
+{
+    char text[UC_REAL_TEXT];
+
+    snprintf(text, sizeof text, "%.*s", (int)length, token);
+    uc_real_print(strtod(text, NULL), false, text);
+    /* What is real stays so for readers that tell it from integers. */
+    fprintf(out, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
+}
+
+void uc_json_text_print(FILE *out, const char *text, size_t length)
+{
+    struct scanner s = { .text = text, .length = length, .line = 1 };
+    size_t printed = 0;
+
+    while (next_token(&s) != TOKEN_END)
+        if (is_real(text + s.start, s.at - s.start)) {
+            fwrite(text + printed, 1, s.start - printed, out);
+            print_real(out, text + s.start, s.at - s.start);
+            printed = s.at;
+        }
+    fwrite(text + printed, 1, length - printed, out);
 }
 
 size_t uc_json_text_path(const char *text, size_t length, size_t offset,

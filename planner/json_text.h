@@ -15,6 +15,7 @@
 #define UC_PLANNER_JSON_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /**
  * NULL when the text is valid UTF-8 without NUL bytes and its brackets nest
@@ -32,6 +33,10 @@ size_t uc_json_text_line(const char *text, size_t length, size_t offset);
  * number 0; a member of an object stands where its key does.
  */
 size_t uc_json_text_value_line(const char *text, size_t length, size_t ordinal);
+
+/** Print valid JSON text with each real number at the fewest digits that read
+ * back the same: 0.95 for 0.94999999999999996. */
+void uc_json_text_print(FILE *out, const char *text, size_t length);
 
 /**
  * The keys that lead to a byte, outermost first, as the text spells them:

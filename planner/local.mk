@@ -14,7 +14,8 @@ libuc_planner_a_SOURCES = \
 	planner/dump_records.h \
 	planner/gpu.h \
 	planner/import.c planner/import.h \
-	planner/import_benchdnn.c \
+	planner/import_benchdnn.c planner/import_benchdnn.h \
+	planner/import_benchdnn_shape.c \
 	planner/import_deepbench.c \
 	planner/import_file.c planner/import_file.h \
 	planner/import_miopen.c \

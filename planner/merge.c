@@ -469,10 +469,11 @@ enum uc_status uc_merge(char *const *inputs, size_t count,
 {
     struct uc_profile_replace replace = { .file = { .folder_fd = -1 } };
     struct merge merge = { .rule = rule, .compact = compact };
-    enum uc_status status = open_inputs(&merge, inputs, count, err);
+    enum uc_status status = uc_profile_replace_begin(output, &replace, err);
 
+    /* Not earlier: the output may be an input, and others may write to it. */
     if (status == UC_OK)
-        status = uc_profile_replace_begin(output, &replace, err);
+        status = open_inputs(&merge, inputs, count, err);
     if (status == UC_OK) {
         merge.out = replace.profile;
         status = merge_all(&merge, err);

@@ -2,6 +2,7 @@
 
 #include "planner/outfile.h"
 
+#include "common/beside.h"
 #include "common/write.h"
 
 #include <errno.h>
@@ -20,25 +21,15 @@ static enum uc_status fail(const char *path, int cause, struct uc_error *err)
 /** A new file beside the target; -1 with errno. */
 static int create_beside(struct outfile *file)
 {
-    size_t size = strlen(file->target) + 48;
-    int fd = -1;
+    size_t size = strlen(file->target) + UC_BESIDE_NAME;
+    char *name = malloc(size);
+    int fd;
 
-    file->temporary = malloc(size);
-    for (int i = 0; i < 100 && fd < 0 && file->temporary != NULL; i++) {
-        snprintf(file->temporary, size, "%s.%ld-%d.tmp", file->target,
-                 (long)getpid(), i);
-        fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                  0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    if (fd < 0) {
-        int cause = errno;
-
-        free(file->temporary);
-        file->temporary = NULL;
-        errno = cause;
-    }
+    if (name == NULL)
+        return -1;
+    uc_beside_sweep(file->target, false);
+    fd = uc_beside_create(file->target, UC_BESIDE_LOOSE, name, size);
+    file->temporary = name;
     return fd;
 }
 
@@ -134,7 +125,7 @@ void outfile_drop(struct outfile *file)
         fclose(file->stream);
     if (file->fd >= 0)
         close(file->fd);
-    if (file->temporary != NULL)
+    if (file->temporary != NULL && file->temporary[0] != '\0')
         unlink(file->temporary);
     free(file->bytes);
     free(file->temporary);

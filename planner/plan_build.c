@@ -230,8 +230,6 @@ enum uc_status uc_planning_begin(const struct uc_planning *planning,
                                  size_t room, struct uc_plan *plan,
                                  struct uc_error *err)
 {
-    char policy[UC_POLICY_TEXT];
-
     memset(plan, 0, sizeof *plan);
     plan->operations = calloc(room + 1, sizeof *plan->operations);
     if (plan->operations == NULL)
@@ -241,10 +239,7 @@ enum uc_status uc_planning_begin(const struct uc_planning *planning,
     plan->environment = planning->environment;
     plan->mode = mode;
     plan->limit_bytes = limit_bytes;
-    uc_policy_print(&planning->options.policy, policy);
-    if (strlen(policy) >= sizeof plan->policy)
-        strcpy(policy + sizeof plan->policy - 4, "...");
-    memcpy(plan->policy, policy, strlen(policy) + 1);
+    uc_policy_print(&planning->options.policy, plan->policy);
     plan->choices = uc_planning_choices(&planning->options);
     plan->created_at = (int64_t)time(NULL);
     snprintf(plan->tool, sizeof plan->tool, "%s", PACKAGE_VERSION);

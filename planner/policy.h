@@ -15,6 +15,7 @@
 #define UC_PLANNER_POLICY_H
 
 #include "common/error.h"
+#include "db/plan.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +27,10 @@ enum uc_policy_kind {
     UC_POLICY_LIST
 };
 
-enum { UC_POLICY_SIZES = 64, UC_POLICY_TEXT = 1024 };
+enum {
+    UC_POLICY_SIZES = 64,
+    UC_POLICY_TEXT = UC_PLAN_POLICY_TEXT /**< room for as many of the largest */
+};
 
 struct uc_policy {
     enum uc_policy_kind kind;

@@ -2,6 +2,7 @@
 
 #include "planner/record.h"
 
+#include "common/real.h"
 #include "common/text.h"
 #include "db/plan.h"
 #include "db/profile.h"
@@ -22,17 +23,6 @@ struct place {
 /* -------------------------------------------------------------- numbers */
 
 enum { NUMBER = 32 }; /**< room for the text of any number */
-
-/** The shortest of a few texts that is read back as the same number. */
-static void real_text(double value, bool single, char text[NUMBER])
-{
-    int digits = single ? 6 : 15, most = single ? 9 : 17;
-
-    do
-        snprintf(text, NUMBER, "%.*g", digits, value);
-    while (++digits <= most &&
-           (single ? (double)strtof(text, NULL) : strtod(text, NULL)) != value);
-}
 
 /** The whole text is a decimal number that is not negative. */
 static bool read_real(const char *text, bool single, double *value)
@@ -155,7 +145,7 @@ static void real_print(FILE *out, const struct place *at)
 {
     char text[NUMBER];
 
-    real_text(*(const double *)at->value, false, text);
+    uc_real_print(*(const double *)at->value, false, text);
     fputs(text, out);
 }
 
@@ -282,7 +272,7 @@ static void samples_print(FILE *out, const struct place *at)
     char text[NUMBER];
 
     for (int i = 0; i < m->samples; i++) {
-        real_text((double)m->sample_ns[i], true, text);
+        uc_real_print((double)m->sample_ns[i], true, text);
         fprintf(out, "%s%s", i > 0 ? "," : "", text);
     }
 }

@@ -13,7 +13,7 @@ static enum uc_status try_reference(struct uc_trial *trial,
 {
     struct uc_measure_session *s = trial->session;
     enum uc_tensor out = uc_operation_output(trial->problem.operation);
-    enum uc_dtype type = uc_trial_type(&trial->problem, out);
+    enum uc_dtype type = uc_problem_type(&trial->problem, out);
     struct uc_buffer *result = uc_trial_buffer(trial, out);
     enum uc_status status;
     size_t bytes;
@@ -46,7 +46,7 @@ static enum uc_status compare_references(struct uc_trial *trial, unsigned notes,
 {
     struct uc_measure_session *s = trial->session;
     enum uc_tensor out = uc_operation_output(trial->problem.operation);
-    enum uc_dtype type = uc_trial_type(&trial->problem, out);
+    enum uc_dtype type = uc_problem_type(&trial->problem, out);
     double error;
     enum uc_status status = uc_gpu_compare(&s->gpu, &s->second, type,
                                            &s->reference, type, 0, &error, err);

@@ -3,6 +3,7 @@
 #include "planner/report_json.h"
 
 #include "common/text.h"
+#include "planner/json_text.h"
 #include "planner/report.h"
 
 #include <stdlib.h>
@@ -51,15 +52,17 @@ static json_t *date(int64_t seconds)
 /** Prints and drops it. Write errors are the FILE's owner's to find. */
 enum uc_status uc_json_print(FILE *out, json_t *value, struct uc_error *err)
 {
-    int failed;
+    char *text;
 
     if (value == NULL)
         return uc_no_memory(err);
-    failed = json_dumpf(value, out, JSON_INDENT(2)) != 0;
+    text = json_dumps(value, JSON_INDENT(2));
     json_decref(value);
-    if (failed && !ferror(out))
+    if (text == NULL)
         return uc_no_memory(err);
+    uc_json_text_print(out, text, strlen(text));
     putc('\n', out);
+    free(text);
     return UC_OK;
 }
 

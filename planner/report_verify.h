@@ -18,5 +18,8 @@ enum uc_status uc_report_verification_table(
 enum uc_status uc_report_verifications_json(FILE *out,
                                             const struct uc_verification *list,
                                             size_t count, struct uc_error *err);
+/** The object of a plan file that contradicts itself: it cannot be read. */
+enum uc_status uc_report_inconsistent_json(FILE *out, const char *fault,
+                                           struct uc_error *err);
 
 #endif

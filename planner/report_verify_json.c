@@ -116,14 +116,26 @@ static json_t *verification(const struct uc_verification *v)
     bool ran = v->skipped[0] == '\0';
 
     return json_pack(
-        "{s:s, s:s, s:I, s:b, s:o, s:o, s:o, s:o, s:o}", "network",
+        "{s:s, s:s, s:I, s:b, s:n, s:o, s:o, s:o, s:o, s:o}", "network",
         v->plan->network, "mode", v->plan->mode == UC_PLAN_WR ? "wr" : "wd",
         "limit_bytes", (json_int_t)v->plan->limit_bytes, "consistent", 1,
-        "not_run", text_or_null(v->skipped), "device",
+        "fault", "not_run", text_or_null(v->skipped), "device",
         ran ? uc_json_device(&v->here.device) : json_null(), "versions",
         ran ? uc_json_versions(&v->here.versions) : json_null(), "operations",
         ran ? operations(v) : json_null(), "sequence",
         ran ? sequence(v) : json_null());
+}
+
+enum uc_status uc_report_inconsistent_json(FILE *out, const char *fault,
+                                           struct uc_error *err)
+{
+    return uc_json_print(
+        out,
+        json_pack("{s:n, s:n, s:n, s:b, s:s, s:s, s:n, s:n, s:n, s:n}",
+                  "network", "mode", "limit_bytes", "consistent", 0, "fault",
+                  fault, "not_run", "the plan contradicts itself", "device",
+                  "versions", "operations", "sequence"),
+        err);
 }
 
 enum uc_status uc_report_verifications_json(FILE *out,

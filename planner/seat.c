@@ -126,8 +126,7 @@ static enum uc_status settle_done(struct uc_bench *bench, struct uc_seat *seat,
     if (status != UC_OK)
         return status;
     count_outcome(bench, m->u.measurement.outcome);
-    uc_worker_acknowledge(&seat->worker);
-    return UC_OK;
+    return uc_worker_acknowledge(&seat->worker, err);
 }
 
 /* Work -------------------------------------------------------------------*/
@@ -139,13 +138,13 @@ static bool out_of_time(const struct uc_bench *bench)
                bench->options->time_budget_s;
 }
 
-static void hand_over(struct uc_seat *seat)
+static enum uc_status hand_over(struct uc_seat *seat, struct uc_error *err)
 {
     seat->busy = true;
     seat->started = -1;
     seat->heard_s = uc_clock_s();
     memset(seat->done, 0, sizeof seat->done);
-    uc_worker_send(&seat->worker, &seat->work);
+    return uc_worker_send(&seat->worker, &seat->work, err);
 }
 
 /** Sizes that the agenda has gone through since there were `before`. */
@@ -210,9 +209,7 @@ enum uc_status uc_seat_give_next(struct uc_bench *bench, struct uc_seat *seat,
     }
     seat->busy = false;
     seat->failed_searches = 0;
-    if (status == UC_OK && more)
-        hand_over(seat);
-    return status;
+    return status == UC_OK && more ? hand_over(seat, err) : status;
 }
 
 /** Drop the settled kernels from the seat's work; false when none is left. */
@@ -294,8 +291,7 @@ static enum uc_status recover(struct uc_bench *bench, struct uc_seat *seat,
         return status;
     if (!again)
         return uc_seat_give_next(bench, seat, err);
-    hand_over(seat);
-    return UC_OK;
+    return hand_over(seat, err);
 }
 
 enum uc_status uc_seat_hung(struct uc_bench *bench, struct uc_seat *seat,

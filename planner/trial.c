@@ -8,11 +8,6 @@ struct uc_buffer *uc_trial_buffer(const struct uc_trial *trial,
     return tensor == UC_X ? trial->x : tensor == UC_W ? trial->w : trial->y;
 }
 
-enum uc_dtype uc_trial_type(const struct uc_problem *p, enum uc_tensor tensor)
-{
-    return tensor == UC_X ? p->x_type : tensor == UC_W ? p->w_type : p->y_type;
-}
-
 static enum uc_status fill_tensor(struct uc_trial *trial, enum uc_tensor tensor,
                                   enum uc_dtype rounding, struct uc_error *err)
 {
@@ -29,7 +24,7 @@ static enum uc_status fill_tensor(struct uc_trial *trial, enum uc_tensor tensor,
             UC_OK ||
         (status = uc_gpu_reserve(gpu, buffer, bytes, err)) != UC_OK)
         return status;
-    return uc_gpu_fill(gpu, buffer, uc_trial_type(&trial->problem, tensor),
+    return uc_gpu_fill(gpu, buffer, uc_problem_type(&trial->problem, tensor),
                        rounding, seeds[tensor], err);
 }
 
@@ -41,7 +36,7 @@ enum uc_status uc_trial_prepare(struct uc_trial *trial,
 
     for (int t = UC_X; status == UC_OK && t <= UC_Y; t++)
         status = fill_tensor(trial, (enum uc_tensor)t,
-                             uc_trial_type(like, (enum uc_tensor)t), err);
+                             uc_problem_type(like, (enum uc_tensor)t), err);
     return status;
 }
 
@@ -123,8 +118,8 @@ enum uc_status uc_trial_clear(struct uc_trial *trial, bool accumulate,
 
     if (accumulate || layout->kind == UC_STRIDED)
         return uc_gpu_fill(gpu, uc_trial_buffer(trial, out),
-                           uc_trial_type(&trial->problem, out),
-                           uc_trial_type(&trial->problem, out), UC_SEED_PRIOR,
+                           uc_problem_type(&trial->problem, out),
+                           uc_problem_type(&trial->problem, out), UC_SEED_PRIOR,
                            err);
     return uc_gpu_poison(gpu, uc_trial_buffer(trial, out), err);
 }
@@ -133,7 +128,7 @@ static enum uc_status compare(const struct uc_trial *trial, bool accumulate,
                               double *error, struct uc_error *err)
 {
     enum uc_tensor out = uc_operation_output(trial->problem.operation);
-    enum uc_dtype type = uc_trial_type(&trial->problem, out);
+    enum uc_dtype type = uc_problem_type(&trial->problem, out);
     const struct uc_buffer *result = uc_trial_buffer(trial, out);
     struct uc_measure_session *s = trial->session;
 

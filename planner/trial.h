@@ -38,8 +38,6 @@ enum { UC_SEED_X = 1, UC_SEED_W, UC_SEED_Y, UC_SEED_PRIOR };
 
 struct uc_buffer *uc_trial_buffer(const struct uc_trial *trial,
                                   enum uc_tensor tensor);
-enum uc_dtype uc_trial_type(const struct uc_problem *problem,
-                            enum uc_tensor tensor);
 
 /**
  * Buffers and random inputs; values are rounded to the types of

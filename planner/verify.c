@@ -31,25 +31,20 @@ static enum uc_status start(const struct uc_verify_options *options,
                             struct uc_environment *here, struct uc_error *err)
 {
     struct uc_verify_message m;
-    enum uc_child_word word;
     char how[128];
-    enum uc_status status = uc_child_start(child, uc_verify_child, task, err);
+    enum uc_status status =
+        uc_child_start_on(child, uc_verify_child, task, options->device,
+                          start_timeout_s, &m, sizeof m, err);
 
     if (status != UC_OK)
         return status;
-    word = uc_child_hear(child, &m, sizeof m, start_timeout_s);
-    if (word == UC_CHILD_SAID && m.event == UC_VERIFY_READY) {
+    if (m.event == UC_VERIFY_READY) {
         *here = m.u.here;
         return UC_OK;
     }
     uc_child_stop(child, how, sizeof how);
-    if (word == UC_CHILD_SAID) {
-        *err = m.u.error;
-        return err->status;
-    }
-    return uc_fail(
-        err, UC_EDEVICE, "GPU %d: %s while starting: %s", options->device,
-        word == UC_CHILD_SILENT ? "no answer" : "the process died", how);
+    *err = m.u.error;
+    return err->status;
 }
 
 enum uc_status uc_verify_environment(const struct uc_verify_options *options,

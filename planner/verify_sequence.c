@@ -164,7 +164,7 @@ static enum uc_status fill_set(struct sequence *q, struct set *set,
 
     for (int t = UC_X; t <= UC_Y && status == UC_OK; t++) {
         struct uc_buffer *buffer = &set->tensors[t];
-        enum uc_dtype type = uc_trial_type(&op->problem, (enum uc_tensor)t);
+        enum uc_dtype type = uc_problem_type(&op->problem, (enum uc_tensor)t);
 
         status = uc_gpu_reserve(gpu, buffer, bytes[t], err);
         if (status == UC_OK)

@@ -5,10 +5,8 @@
 #include "planner/measure.h"
 #include "runtime/engines.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 /* The worker's side -------------------------------------------------------*/
@@ -16,12 +14,8 @@
 static void wait_acknowledged(int fd)
 {
     char byte;
-    ssize_t got;
 
-    do
-        got = recv(fd, &byte, sizeof byte, 0);
-    while (got < 0 && errno == EINTR);
-    if (got != (ssize_t)sizeof byte)
+    if (!uc_child_told(fd, &byte, sizeof byte))
         _exit(UC_EINTERNAL); /* the parent is gone */
 }
 
@@ -105,27 +99,12 @@ static void search(int fd, const struct uc_measure_session *session,
     uc_child_say(fd, &m, sizeof m);
 }
 
-/** Bytes of a work that are sent. */
-static size_t sent_bytes(const struct uc_work *work)
-{
-    return offsetof(struct uc_work, kernels) +
-           work->kernel_count * sizeof *work->kernels;
-}
-
 /** Next work; false when the parent wants no more. */
 static bool hear_work(int fd, struct uc_work *work)
 {
-    ssize_t got;
-
-    do
-        got = recv(fd, work, sizeof *work, 0);
-    while (got < 0 && errno == EINTR);
-    if (got == 0)
-        return false;
-    if (got < (ssize_t)offsetof(struct uc_work, kernels) ||
-        got != (ssize_t)sent_bytes(work))
-        _exit(UC_EINTERNAL);
-    return true;
+    return uc_child_told(fd, work, offsetof(struct uc_work, kernels)) &&
+           uc_child_told(fd, work->kernels,
+                         work->kernel_count * sizeof *work->kernels);
 }
 
 static enum uc_status work_until_closed(int fd,
@@ -194,43 +173,38 @@ enum uc_status uc_worker_start(struct uc_worker *worker, int device,
 {
     struct start start = { device, max_workspace_bytes };
     struct uc_child child;
-    enum uc_status status = uc_child_start(&child, run_worker, &start, err);
-    enum uc_child_word word;
     char how[128];
+    enum uc_status status =
+        uc_child_start_on(&child, run_worker, &start, device, timeout_s, ready,
+                          sizeof *ready, err);
 
     if (status != UC_OK)
         return status;
-    word = uc_child_hear(&child, ready, sizeof *ready, timeout_s);
-    if (word == UC_CHILD_SAID && ready->event == UC_WORKER_READY) {
+    if (ready->event == UC_WORKER_READY) {
         *worker = (struct uc_worker){ child, device };
         return UC_OK;
     }
     uc_child_stop(&child, how, sizeof how);
-    if (word == UC_CHILD_SAID) {
-        *err = ready->u.error;
-        return err->status;
-    }
-    return uc_fail(err, UC_EDEVICE, "GPU %d: %s while starting: %s", device,
-                   word == UC_CHILD_SILENT ? "no answer" : "the worker died",
-                   how);
+    *err = ready->u.error;
+    return err->status;
 }
 
-/** A failure means that the worker died; its end of file tells. */
-static void tell(const struct uc_worker *worker, const void *what, size_t size)
+enum uc_status uc_worker_send(struct uc_worker *worker,
+                              const struct uc_work *work, struct uc_error *err)
 {
-    while (send(worker->child.fd, what, size, MSG_NOSIGNAL) < 0 &&
-           errno == EINTR)
-        ;
+    enum uc_status status = uc_child_tell(
+        &worker->child, work, offsetof(struct uc_work, kernels), err);
+
+    if (status != UC_OK)
+        return status;
+    return uc_child_tell(&worker->child, work->kernels,
+                         work->kernel_count * sizeof *work->kernels, err);
 }
 
-void uc_worker_send(struct uc_worker *worker, const struct uc_work *work)
+enum uc_status uc_worker_acknowledge(struct uc_worker *worker,
+                                     struct uc_error *err)
 {
-    tell(worker, work, sent_bytes(work));
-}
-
-void uc_worker_acknowledge(struct uc_worker *worker)
-{
-    tell(worker, "", 1);
+    return uc_child_tell(&worker->child, "", 1, err);
 }
 
 void uc_worker_stop(struct uc_worker *worker, char *how, size_t size)

@@ -60,10 +60,12 @@ enum uc_status uc_worker_start(struct uc_worker *worker, int device,
 
 /** Hand over work; only to a worker that is ready or idle. One that has died
     is found out by what it says next: nothing. */
-void uc_worker_send(struct uc_worker *worker, const struct uc_work *work);
+enum uc_status uc_worker_send(struct uc_worker *worker,
+                              const struct uc_work *work, struct uc_error *err);
 
 /** The last UC_WORKER_DONE is stored: go on. */
-void uc_worker_acknowledge(struct uc_worker *worker);
+enum uc_status uc_worker_acknowledge(struct uc_worker *worker,
+                                     struct uc_error *err);
 
 /** The message that poll() says is there; false when the worker is gone. */
 bool uc_worker_receive(struct uc_worker *worker,

@@ -2,13 +2,13 @@
 
 #include "runtime/record.h"
 
+#include "common/beside.h"
 #include "common/log.h"
 #include "common/write.h"
 #include "runtime/record_rounds.h"
 #include "runtime/record_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
@@ -108,25 +108,13 @@ static bool file_of(const struct batch *b, bool beside, char file[PATH_MAX])
     return n > 0 && n < PATH_MAX;
 }
 
-/** A new file, whatever had the name: a link is not followed. */
-static int open_new(const char *file)
-{
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    int fd = open(file, flags, 0666);
-
-    if (fd < 0 && errno == EEXIST && unlink(file) == 0)
-        fd = open(file, flags, 0666);
-    return fd;
-}
-
 /** Write beside the file and rename. */
 static bool replace(const char *file, const char *text, size_t length)
 {
-    char temporary[PATH_MAX + 32];
+    char temporary[PATH_MAX + UC_BESIDE_NAME];
     int fd, cause;
 
-    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", file, (long)getpid());
-    fd = open_new(temporary);
+    fd = uc_beside_create(file, UC_BESIDE_LOOSE, temporary, sizeof temporary);
     if (fd < 0) {
         tell_failure(file, strerror(errno));
         return false;

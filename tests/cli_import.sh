@@ -126,7 +126,7 @@ END
 ok "all of them, by file and line" same err.wanted err
 ok "the output is as it was" same alexnet.expected kept.json
 expect 1 "a new one is not made" ucudnn-plan import wrong.csv -o new.json
-ok "nothing is left behind" sh -c '! ls new.json* *.tmp'
+ok "nothing is left behind" sh -c '! ls new.json* .ucudnn-*'
 
 printf 'hello\n' >hello
 expect 1 "no known format" ucudnn-plan import hello -o new.json
@@ -177,7 +177,7 @@ mkdir net.8.json.d && mv net.8.json net.json net.8.json.d && mkdir net.8.json
 expect 6 "one of several cannot be" \
     ucudnn-plan import batches.csv -o net.json
 err_is "ucudnn-plan import: net.8.json: Is a directory"
-ok "then none is written" sh -c '! ls net.json* *.tmp'
+ok "then none is written" sh -c '! ls net.json* .ucudnn-*'
 ln -s kept.json link.json
 expect 0 "a link is followed" \
     ucudnn-plan import alexnet.csv -o link.json --name other
@@ -191,6 +191,18 @@ if [ -c /dev/full ]; then
     err_is "ucudnn-plan import: standard output: No space left on device"
     ok "leaves the network as it was" cmp kept.json before.json
 fi
+
+from 'alexnet.csv (deepbench)'
+longest=$(printf %0255d 0)
+expect 0 "the longest name there is" ucudnn-plan import alexnet.csv \
+    -o "$longest" --name alexnet
+ok "is written to" same wanted "$longest"
+: >.ucudnn-1-0.new
+: >.ucudnn-1-1.new
+touch -d "25 hours ago" .ucudnn-1-0.new
+expect 0 "what a killed program left" ucudnn-plan import alexnet.csv -o new.json
+ok "is removed a day later" [ "$(echo .ucudnn-*)" = .ucudnn-1-1.new ]
+rm -f "$longest" .ucudnn-1-1.new
 
 # Inputs are no outputs.
 cp alexnet.csv list.csv

@@ -246,11 +246,17 @@ err_is "ucudnn: UCUDNN_RECORD=/none/net.json: No such file or directory"
 rm -f net.json
 echo precious >precious
 expect 0 "a link in the temporary file's place" sh -c \
-    "ln -s precious net.json.\$\$.tmp; UCUDNN_RECORD=net.json \
+    "ln -s precious .ucudnn-\$\$-0.new; UCUDNN_RECORD=net.json \
     LD_PRELOAD=$library exec $steps"
 ok "is not followed" grep -qx precious precious
 ok "and the record is there" is_expected net.json
-rm -f net.json
+ok "nothing else but the link" [ "$(find . -name '.ucudnn-*' | wc -l)" -eq 1 ]
+rm -f net.json .ucudnn-*
+longest=$(printf %0255d 0)
+expect 0 "the longest name there is" sh -c \
+    "UCUDNN_RECORD=$longest LD_PRELOAD=$library exec $steps"
+ok "is recorded into" grep -q '"layers"' "$longest"
+rm -f "$longest"
 expect 0 "a limit on file sizes" sh -c "ulimit -f 0; UCUDNN_RECORD=net.json \
     LD_PRELOAD=$library exec $steps 2>/dev/null"
 ok "ends no program" test ! -e net.json

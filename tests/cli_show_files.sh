@@ -48,9 +48,17 @@ expect 6 "an empty file" ucudnn-plan show empty.plan
 err_is "ucudnn-plan show: empty.plan: is empty"
 echo "network = alexnet" >text.plan
 expect 6 "a text file" ucudnn-plan show text.plan
-err_has "text.plan: "
-err_has "not a database"
-err_one_line
+err_is "ucudnn-plan show: text.plan: is no plan or profile file"
+cp text.plan kept
+expect 6 "verified" ucudnn-plan verify text.plan
+err_is "ucudnn-plan verify: text.plan: is no plan file"
+expect 6 "merged" ucudnn-plan merge -o new.profile text.plan
+err_is "ucudnn-plan merge: text.plan: is no profile file"
+expect 6 "merged into" ucudnn-plan merge -o text.plan a.profile
+err_is "ucudnn-plan merge: text.plan: is no profile file"
+ok "stays" cmp kept text.plan
+expect 6 "a network by name" ucudnn-plan show alexnet
+err_has 'no profile "alexnet" but a network (see "ucudnn-plan networks")'
 head -c 6000 a.plan >short.plan
 expect 6 "a truncated plan" ucudnn-plan show short.plan
 err_has "malformed"

@@ -71,6 +71,21 @@ ok "which it is on" \
     absent "its point is not on it" other.html
 ok "the choices are told" grep -F "micro-batch sizes: power-of-two, at most 2 \
 micro-batches, divided for any gain.</p>" other.html
+# As many sizes as a policy may have, most of them beyond the batch.
+sizes=4$(seq -s '' -f ',%.0f' 2147483585 2147483647)
+expect 0 "a plan of 64 sizes" ucudnn-plan plan net.json -p a.profile -w 64K \
+    --policy "$sizes" --offline -q -o sizes.plan
+expect 0 "is planned again" \
+    ucudnn-plan show sizes.plan --html sizes.html -p a.profile
+ok "its curve is drawn" grep -q '<svg class="chart"' sizes.html
+ok "and its sizes told" grep -Fq "micro-batch sizes: $sizes.<" sizes.html
+ucudnn-plan show sizes.plan >out
+out_has "policy     $sizes"
+ucudnn-plan show sizes.plan --json >out
+out_has "\"policy\": \"$sizes\""
+ok "a dump and back" sh -c 'ucudnn-plan dump sizes.plan >sizes.txt &&
+    ucudnn-plan restore -o back.plan sizes.txt &&
+    ucudnn-plan dump back.plan | cmp - sizes.txt'
 ok "a profile of engines only" sh -c '
     "$1" engines.profile net.json power-of-two engines &&
     ucudnn-plan dump engines.profile | grep -v "	kernel=[^e]" |

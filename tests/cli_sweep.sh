@@ -127,6 +127,9 @@ ok "nothing gains beyond the last" [ "$(planned -w 1T --min-gain 0)" = \
     "$(sed -n '$s/^[0-9]* //p' wr)" ]
 ok "the knee is the first to reach 95%" \
     [ "$(member wr knee)" = "$(knee 0.95 wr)" ]
+expect 0 "the usual target" sweep -p a.profile --min-gain 0.1 --json
+ok "is told as it was given" grep -q '"target": 0.95,$' out
+ok "so is the least gain" grep -q '"min_gain": 0.1,$' out
 expect 0 "another target" sweep -p a.profile --min-gain 0 --json --target 60%
 cp out sweep.json
 ok "has another knee" [ "$(member wr knee)" = "$(knee 0.6 wr)" ]

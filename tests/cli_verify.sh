@@ -270,11 +270,19 @@ inconsistent()
     change bad.plan "$2"
     expect 2 "$1" verify bad.plan
     err_has "$3"
-    err_one_line
+    out_has "inconsistent, and not run: bad.plan: "
+    out_has "$3"
+}
+as_json()
+{
+    expect 2 "$1 as JSON" verify bad.plan --json
+    out_has '"consistent": false'
+    ok "says where" grep -q '"fault": "bad.plan: .*'"$2" out
 }
 inconsistent "batches that do not add up" \
     "UPDATE operation SET batch = 7 WHERE position = 1" \
     "the micro-batches do not add up to the batch"
+as_json "is told" "the micro-batches do not add up to the batch"
 inconsistent "a workspace over the limit" "UPDATE plan SET limit_bytes = 10" \
     "over its limit of 10"
 inconsistent "a problem that is none" \

@@ -90,7 +90,10 @@ static void a_name_that_finds_nothing_says_what_there_is(void **state)
     } rows[] = {
         { UC_DATA_NETWORK, "c", "no network \"c\"; there are a, b" },
         { UC_DATA_NETWORK, "README", "no network \"README\"; there are a, b" },
-        { UC_DATA_PROFILE, "a", "no profile \"a\"; there are h" },
+        { UC_DATA_PROFILE, "c", "no profile \"c\"; there are h" },
+        { UC_DATA_PROFILE, "a",
+          "no profile \"a\" but a network (see \"ucudnn-plan networks\"); "
+          "there are h" },
         { UC_DATA_NETWORK, "", "the network's name is empty" },
     };
 

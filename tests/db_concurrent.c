@@ -5,7 +5,7 @@
  * corrupt, and nothing is lost but what was not finished.
  */
 
-#include "db/replace.h"
+#include "db/profile_replace.h"
 #include "tests/plan_support.h"
 #include "tests/random.h"
 
@@ -292,6 +292,101 @@ static void a_reader_plays_back_a_dead_writers_journal(void **state)
     assert_sound(shared);
 }
 
+/** Reports each row that is stored, until it is told to stop. */
+static void store_until_replaced(int64_t from)
+{
+    int64_t env = -1;
+    struct uc_profile *profile = open_writer(&env);
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+    const struct timespec measuring = { 0, 1000 * 1000 };
+    struct uc_error error = { 0 };
+
+    for (int64_t i = from;; i++) {
+        struct uc_measurement m = sample_measurement(i, 1);
+
+        nanosleep(&measuring, NULL);
+        if (uc_profile_store(profile, env, &problem, &m, &error) != UC_OK)
+            break;
+        report(i);
+    }
+    uc_profile_close(profile);
+    if (strstr(error.text, "another program has replaced") == NULL)
+        fprintf(stderr, "%s\n", error.text);
+    else
+        _exit(0);
+}
+
+static void copy_rows(struct uc_profile *to)
+{
+    struct uc_environment environment = sample_environment();
+    struct uc_problem problem = sample_problem(UC_FORWARD, 192);
+    const struct timespec pause = { 0, 20 * 1000 * 1000 };
+    struct uc_profile *from = NULL;
+    struct uc_measurement *rows = NULL;
+    size_t count = 0;
+    int64_t env;
+
+    assert_done(uc_profile_open(shared, UC_PROFILE_READ, &from, err));
+    assert_done(uc_profile_load(from, 1, &problem, &rows, &count, err));
+    uc_profile_close(from);
+    nanosleep(&pause, NULL); /* for what comes too late */
+    assert_done(uc_profile_add_environment(to, &environment, &env, err));
+    assert_done(uc_profile_store_all(to, env, &problem, rows, count, err));
+    free(rows);
+}
+
+static void a_writer_learns_that_its_profile_was_replaced(void **state)
+{
+    int64_t last = 0;
+
+    (void)state;
+    shared = in_folder("replaced.profile");
+    for (int i = 0; i < 5; i++) {
+        struct uc_profile_replace replace = { 0 };
+        pid_t child;
+        int status;
+
+        assert_int_equal(pipe(reports), 0);
+        child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            store_until_replaced(last + 1);
+            _exit(1);
+        }
+        close(reports[1]);
+        assert_int_equal(read(reports[0], &last, sizeof last), sizeof last);
+        assert_done(uc_profile_replace_begin(shared, &replace, err));
+        copy_rows(replace.profile);
+        assert_done(uc_profile_replace_end(&replace, UC_OK, err));
+        while (read(reports[0], &last, sizeof last) == sizeof last)
+            ;
+        close(reports[0]);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        assert_int_equal(rows_in_order(), last);
+        assert_sound(shared);
+    }
+}
+
+/** Its journal is the one of the file that has the name now. */
+static void a_replaced_file_is_closed_without_harm(void **state)
+{
+    struct uc_profile_replace replace = { 0 };
+    struct uc_profile *profile;
+    char journal[600];
+    int64_t env;
+
+    (void)state;
+    shared = in_folder("closed.profile");
+    profile = open_writer(&env);
+    assert_done(uc_profile_replace_begin(shared, &replace, err));
+    assert_done(uc_profile_replace_end(&replace, UC_OK, err));
+    snprintf(journal, sizeof journal, "%s-journal", shared);
+    write_file(journal, "", 0);
+    uc_profile_close(profile);
+    assert_int_equal(access(journal, F_OK), 0);
+}
+
 /* ---------------------------------------------------------------- plans */
 
 static void write_a_plan(int index)
@@ -391,6 +486,8 @@ int main(void)
         cmocka_unit_test(concurrent_writers_all_succeed),
         cmocka_unit_test(a_killed_writer_loses_only_what_it_had_not_stored),
         cmocka_unit_test(a_reader_plays_back_a_dead_writers_journal),
+        cmocka_unit_test(a_writer_learns_that_its_profile_was_replaced),
+        cmocka_unit_test(a_replaced_file_is_closed_without_harm),
         cmocka_unit_test(concurrent_planners_lose_no_plan),
         cmocka_unit_test(a_killed_planner_leaves_the_old_plan_or_the_new),
         cmocka_unit_test(a_file_may_appear_while_it_is_looked_for),

@@ -103,7 +103,8 @@ cli_tests += \
 	tests/man_profile.sh
 
 # profiles and plans as text
-unit_tests += tests/dump_restore
+EXTRA_DIST += tests/dump_support.h
+unit_tests += tests/dump_faults tests/dump_restore
 cli_tests += tests/cli_dump.sh
 
 # profiles united
@@ -123,6 +124,7 @@ cli_tests += tests/cli_compare.sh
 
 # reports
 unit_tests += \
+	tests/json_print \
 	tests/markup_text \
 	tests/report_plan \
 	tests/report_profile \
@@ -202,6 +204,7 @@ include tests/client/local.mk
 # measuring
 unit_tests += \
 	tests/agenda_sizes \
+	tests/child_tell \
 	tests/known_bad \
 	tests/prune_rules \
 	tests/shard_keep \

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <math.h>
+#include <time.h>
 
 static const char *fresh(void)
 {
@@ -198,6 +199,31 @@ static void what_a_killed_writer_left_is_removed(void **state)
     uc_plan_free(&plan);
 }
 
+/** What others write beside their files is left for a day. */
+static void what_others_left_is_removed_when_it_is_old(void **state)
+{
+    static const char *const names[] = { ".ucudnn-1-0.new", ".ucudnn-1-1.new",
+                                         ".ucudnn-1-1.new.json" };
+    static const int hours[] = { 23, 25, 25 };
+    const char *path = fresh();
+    struct uc_plan plan;
+
+    (void)state;
+    sample_plan(&plan);
+    for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+        const time_t then = time(NULL) - (time_t)hours[i] * 3600;
+        const struct timespec times[] = { { then, 0 }, { then, 0 } };
+
+        write_file(in_folder(names[i]), "x", 1);
+        assert_int_equal(utimensat(AT_FDCWD, in_folder(names[i]), times, 0), 0);
+    }
+    assert_done(uc_plans_write(path, &plan, 1, err));
+    assert_int_equal(unlink(in_folder(names[0])), 0);
+    assert_int_equal(access(in_folder(names[1]), F_OK), -1);
+    assert_int_equal(unlink(in_folder(names[2])), 0);
+    uc_plan_free(&plan);
+}
+
 static void plans_that_cannot_be_followed_are_not_written(void **state)
 {
     const char *path = fresh();
@@ -335,7 +361,7 @@ static void foreign_files_are_refused_untouched(void **state)
     sample_plan(&plan);
     write_file(path, text, sizeof text - 1);
     assert_int_equal(uc_plans_write(path, &plan, 1, &error), UC_EFILE);
-    assert_says(&error, "not a database");
+    assert_says(&error, "is no plan file");
     assert_file_equals(path, text, sizeof text - 1);
     unlink(path);
 
@@ -466,7 +492,7 @@ static void the_kinds_are_told_apart(void **state)
                      UC_EFILE);
     write_file(path, "hello", 5);
     assert_int_equal(uc_file_identify(path, &kind, &error), UC_EFILE);
-    assert_says(&error, "not a database");
+    assert_says(&error, "is no plan or profile file");
     unlink(profile_path);
     uc_plan_free(&plan);
 }
@@ -480,6 +506,7 @@ int main(void)
         cmocka_unit_test(the_same_plan_is_replaced_and_others_are_kept),
         cmocka_unit_test(several_plans_are_written_or_none),
         cmocka_unit_test(what_a_killed_writer_left_is_removed),
+        cmocka_unit_test(what_others_left_is_removed_when_it_is_old),
         cmocka_unit_test(plans_that_cannot_be_followed_are_not_written),
         cmocka_unit_test(choices_are_equal_when_all_are),
         cmocka_unit_test(choices_that_nobody_can_make_are_not_written),

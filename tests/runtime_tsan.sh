@@ -35,7 +35,8 @@ ok "its cuDNN too" library libcudnn.so.9 -fvisibility=hidden \
 # shellcheck disable=SC2086 # words
 ok "the library too" library libucudnn.so.0 -fvisibility=hidden \
     "$src"/runtime/*.c "$src"/common/*.c "$src/db/plan.c" \
-    "$src/db/plan_read.c" "$src/db/sql.c" "$src/db/sql_query.c" \
+    "$src/db/plan_read.c" "$src/db/sql.c" "$src/db/sql_open.c" \
+    "$src/db/sql_query.c" \
     "-Wl,--version-script=$src/runtime/libucudnn.map" $TEST_SQLITE_LIBS -ldl
 ok "the program too" compile -o "$scratch/odd" "$src/tests/client/odd.c" \
     "$src/tests/client/cases.c" "$src/tests/client/convolve.c" \

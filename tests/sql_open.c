@@ -290,7 +290,7 @@ static void profiles_take_any_name_and_refuse_others_files(void **state)
         assert_int_equal(
             uc_profile_open(path, (enum uc_profile_mode)mode, &profile, &error),
             UC_EFILE);
-        assert_says(&error, "not a database");
+        assert_says(&error, "is no profile file");
         assert_says(&error, path);
         assert_file_equals(path, "some text\n", 10);
         assert_int_equal(uc_profile_open(support_folder,
