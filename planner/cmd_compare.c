@@ -170,7 +170,11 @@ static enum uc_status compare_pair(const struct args *args,
         status = uc_compare_side_plan(old, &sides[0], err);
     if (status == UC_OK)
         status = uc_compare_side_plan(now, &sides[1], err);
-    return status == UC_OK ? finish(args, result, err) : status;
+    if (status == UC_OK)
+        status = finish(args, result, err);
+    if (status == UC_OK && comparison->common == 0)
+        status = uc_compare_nothing(old, now, err);
+    return status;
 }
 
 /** Plans that are for nothing that the other file has. */
