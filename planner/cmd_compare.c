@@ -3,6 +3,7 @@
 #include "planner/commands.h"
 #include "planner/data.h"
 #include "planner/outfile.h"
+#include "planner/report.h"
 #include "planner/report_compare.h"
 #include "planner/workload.h"
 
@@ -234,6 +235,7 @@ static enum uc_status open_source(const struct args *args, int which,
     struct uc_profile_environment *list = NULL;
     int64_t id = args->environments[which];
     bool found = false;
+    char text[400];
     size_t count = 0;
     enum uc_status status =
         uc_profile_open(source->path, UC_PROFILE_READ, &source->profile, err);
@@ -245,17 +247,21 @@ static enum uc_status open_source(const struct args *args, int which,
             source->environment = list[i];
             found = true;
         }
+    uc_report_environments(list, count, text, sizeof text);
     free(list);
     if (status != UC_OK || found)
         return status;
+    if (count == 0)
+        return uc_fail(err, UC_EINPUT, "%.256s: holds no measurements",
+                       source->path);
     if (id != 0)
-        return uc_fail(err, UC_EINPUT, "%.256s: has no environment %" PRId64,
-                       source->path, id);
+        return uc_fail(err, UC_EINPUT,
+                       "%.64s: has no environment %" PRId64 ", it has %s",
+                       source->path, id, text);
     return uc_fail(err, UC_EINPUT,
-                   count == 0 ? "%.256s: holds no measurements"
-                              : "%.256s: holds several environments, choose "
-                                "one with --%s-environment",
-                   source->path, names[which]);
+                   "%.64s: holds several environments, choose one with "
+                   "--%s-environment: %s",
+                   source->path, names[which], text);
 }
 
 /** Plan the wishes from both. */

@@ -63,26 +63,6 @@ void input_free(struct input *input)
     uc_profile_close(input->profile);
 }
 
-/** "1 (NVIDIA H200, cuDNN 9.19.0, CUDA 13.0), 2 (...)" as far as it fits. */
-static void list_environments(const struct uc_profile_environment *list,
-                              size_t count, char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < count && used < size; i++) {
-        const struct uc_environment *env = &list[i].environment;
-        char versions[UC_REPORT_LINE];
-        int length;
-
-        uc_report_versions(&env->versions, versions);
-        length =
-            snprintf(text + used, size - used, "%s%" PRId64 " (%s, %s)",
-                     i > 0 ? ", " : "", list[i].id, env->device.name, versions);
-        used += length > 0 ? (size_t)length : size;
-    }
-}
-
 /** The environment asked for, or the only one; id -1 when there is none. */
 static enum uc_status choose_environment(const struct input_options *options,
                                          struct input *input,
@@ -97,7 +77,7 @@ static enum uc_status choose_environment(const struct input_options *options,
     if (status != UC_OK)
         return status;
     input->environment.id = -1;
-    list_environments(list, count, text, sizeof text);
+    uc_report_environments(list, count, text, sizeof text);
     for (size_t i = 0; i < count; i++)
         if (list[i].id == options->environment ||
             (options->environment == 0 && count == 1))

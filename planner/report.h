@@ -86,6 +86,11 @@ void uc_report_cudnn(int version, char text[UC_REPORT_TEXT]);
 /** "13.0" from 13000. */
 void uc_report_cuda(int version, char text[UC_REPORT_TEXT]);
 
+/** "1 (NVIDIA H200, cuDNN 9.19.0, CUDA 13.0), 2 (...)" as far as it fits: what
+ * there is to choose from with --environment. */
+void uc_report_environments(const struct uc_profile_environment *list,
+                            size_t count, char *text, size_t size);
+
 /** "power-of-two, legacy kernels only, at most 4 micro-batches": the policy,
  * and the choices that are not made when nobody tells otherwise. */
 enum { UC_REPORT_CHOICES = UC_POLICY_TEXT + 256 };

@@ -334,7 +334,8 @@ static enum uc_status environment(struct uc_profile *profile,
     if (status != UC_OK)
         return status;
     object = json_pack(
-        "{s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "device",
+        "{s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "id",
+        (json_int_t)entry->id, "device",
         uc_json_device(&entry->environment.device), "versions",
         uc_json_versions(&entry->environment.versions), "measurements",
         (json_int_t)entry->measurements, "kernels", kernels(&of_api),

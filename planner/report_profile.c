@@ -117,6 +117,7 @@ static enum uc_status print_summary(FILE *out, const struct summary *summary,
     const struct uc_profile_environment *entry = &summary->environment;
     char line[UC_REPORT_LINE], first[UC_REPORT_TEXT], last[UC_REPORT_TEXT];
 
+    fprintf(out, "environment   %lld\n", (long long)entry->id);
     uc_report_device(&entry->environment.device, line);
     fprintf(out, "device        %s\n", line);
     uc_report_versions(&entry->environment.versions, line);

@@ -265,13 +265,17 @@ expect 0 "another version is said" ucudnn-plan compare old.plan newer.plan
 out_has "versions  cuDNN 9.19.0, CUDA 13.0, driver 580.1 -> cuDNN 9.20.0"
 "$make" two.profile tiny.json power-of-two second-environment
 expect 1 "several environments" ucudnn-plan compare two.profile old.profile
-err_has "holds several environments, choose one with --old-environment"
+err_is "ucudnn-plan compare: two.profile: holds several environments, choose one \
+with --old-environment: 1 (Test GPU, cuDNN 9.19.0, CUDA 13.0, driver 580.1), 2 \
+(Test GPU, cuDNN 9.20.0, CUDA 13.0, driver 580.1)"
 expect 0 "of one file" ucudnn-plan compare two.profile two.profile \
     --old-environment 1 --new-environment 2
 out_has "-> cuDNN 9.20.0"
 expect 1 "no such environment" \
     ucudnn-plan compare two.profile old.profile --old-environment 9
-err_is "ucudnn-plan compare: two.profile: has no environment 9"
+err_is "ucudnn-plan compare: two.profile: has no environment 9, it has 1 (Test \
+GPU, cuDNN 9.19.0, CUDA 13.0, driver 580.1), 2 (Test GPU, cuDNN 9.20.0, CUDA \
+13.0, driver 580.1)"
 
 # What it refuses.
 expect 1 "a plan and a profile" ucudnn-plan compare old.plan old.profile
