@@ -3,6 +3,7 @@
 #include "planner/cmd_input.h"
 
 #include "planner/bench.h"
+#include "planner/coverage.h"
 #include "planner/data.h"
 #include "planner/report.h"
 #include "planner/work.h"
@@ -198,12 +199,20 @@ static enum uc_status measure_missing(const struct input_options *options,
                        input->profile_path, why);
     if (why != NULL) {
         int64_t kernels = show_missing(list, count, options->quiet);
+        char hint[UC_COVERAGE_HINT];
 
-        return uc_fail(err, UC_EMISSING,
-                       "%.64s lacks %" PRId64
-                       " measurements of %.64s that bench could add (%s)",
-                       input->profile_path, kernels, input->work.networks->name,
-                       why);
+        uc_coverage_hint(input->profile, input->environment.id, input->name,
+                         &options->overrides, &options->planning.policy, hint);
+        return uc_fail(
+            err, UC_EMISSING,
+            hint[0] == '\0'
+                ? "%.64s lacks %" PRId64
+                  " measurements of %.64s%s that bench could add (%s)"
+                : "%.64s lacks %" PRId64
+                  " measurements of %.64s%s; bench could add the "
+                  "rest (%s)",
+            input->profile_path, kernels, input->work.networks->name, hint,
+            why);
     }
     status = uc_known_bad_shipped(bench.work.apis, &known_bad, err);
     if (status != UC_OK)
@@ -269,7 +278,7 @@ enum uc_status input_read(const struct input_options *options, char **operands,
 {
     enum uc_status status;
 
-    *input = (struct input){ .environment = { .id = -1 } };
+    *input = (struct input){ .name = operands[0], .environment = { .id = -1 } };
     if (options->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
     status = uc_workload_read(operands, count, &options->overrides,

@@ -185,6 +185,7 @@ cli_tests += \
 	tests/cli_sweep.sh
 unit_tests += \
 	tests/candidates_filter \
+	tests/coverage_batches \
 	tests/curve_build \
 	tests/desirable_build \
 	tests/plan_build \
