@@ -1,10 +1,12 @@
 #include "config.h"
 
 #include "planner/commands.h"
+#include "planner/coverage.h"
 #include "planner/data.h"
 #include "planner/outfile.h"
 #include "planner/report.h"
 #include "planner/report_compare.h"
+#include "planner/work.h"
 #include "planner/workload.h"
 
 #include <inttypes.h>
@@ -286,6 +288,36 @@ static enum uc_status compare_wishes(const struct args *args,
     return status == UC_OK ? finish(args, result, err) : status;
 }
 
+/** The profile has all of the network that `plan` would want. */
+static enum uc_status check_complete(const struct args *args,
+                                     const struct source *source, char *name,
+                                     const struct uc_workload *work,
+                                     struct uc_error *err)
+{
+    const struct uc_work_options options = { .apis = 1u << UC_API_LEGACY,
+                                             .max_workspace_bytes = -1 };
+    struct uc_work_problem *list = NULL;
+    char hint[UC_COVERAGE_HINT];
+    size_t count = 0, kernels = 0;
+    enum uc_status status =
+        uc_work_list(source->profile, source->environment.id, work->operations,
+                     work->batches, work->operation_count, &args->policy,
+                     &options, &list, &count, err);
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < list[i].size_count; j++)
+            kernels += list[i].sizes[j].kernels;
+    uc_work_list_free(list, count);
+    if (status != UC_OK || kernels == 0)
+        return status;
+    uc_coverage_hint(source->profile, source->environment.id, name,
+                     &args->overrides, &args->policy, hint);
+    return uc_fail(err, UC_EMISSING,
+                   "%.64s lacks %zu measurements of %.64s that bench could "
+                   "add%s",
+                   source->path, kernels, work->networks->name, hint);
+}
+
 static enum uc_status compare_network(const struct args *args,
                                       struct source sources[2], char *name,
                                       struct result *result,
@@ -296,6 +328,8 @@ static enum uc_status compare_network(const struct args *args,
     enum uc_status status =
         uc_workload_read(&name, 1, &args->overrides, &work, err);
 
+    for (int i = 0; i < 2 && status == UC_OK; i++)
+        status = check_complete(args, &sources[i], name, &work, err);
     if (status == UC_OK) {
         wishes = calloc(work.operation_count + 1, sizeof *wishes);
         status = wishes == NULL ? uc_no_memory(err) : UC_OK;

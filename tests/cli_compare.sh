@@ -221,7 +221,17 @@ ok "is as its plans are" sh -c '
     tail -n 4 network.out | diff - plans.tail'
 expect 4 "a network that was not measured" \
     ucudnn-plan compare old.profile old.profile --network alexnet
-err_has 'old.profile: nothing was measured of layer "conv1"'
+err_has "old.profile lacks "
+err_has " measurements of alexnet that bench could add"
+err_one_line
+expect 4 "a batch that was not measured, as plan refuses it" \
+    ucudnn-plan compare old.profile old.profile --network tiny.json -b 6
+# Six problems at batch 6, and the filters' at beta 1 also at batch 4, which are
+# part of it: 8 forward, 6 backward-data, 7 backward-filter kernels.
+err_has "old.profile lacks"
+err_has "add; it has tiny at batch 4 and 8"
+expect 0 "the batch below" \
+    ucudnn-plan compare old.profile old.profile --network tiny.json -b 4
 
 # The samples decide: 20 % slower, with samples apart and with samples mixed.
 edited 'samples(1)' | ucudnn-plan restore -o calm.old.profile
