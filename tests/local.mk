@@ -129,7 +129,8 @@ unit_tests += \
 	tests/report_text
 cli_tests += \
 	tests/cli_show_files.sh \
-	tests/cli_show_html.sh
+	tests/cli_show_html.sh \
+	tests/cli_show_profile.sh
 
 # networks, policies and shipped data
 unit_tests += \

@@ -64,13 +64,17 @@ static void a_table_sums_up_each_environment(void **state)
               "measurements  3: 3 legacy, 0 graph\n"
               "  measured  2\n"
               "  crashed   1\n"
+              "networks      none that ships can be planned without "
+              "measuring\n"
               "\n"
               "environment   2\n"
               "device        NVIDIA H200 (compute capability 9.0, 132 "
               "multiprocessors, 139.7 GiB)\n"
               "versions      cuDNN 9.19.0, CUDA 13.0\n"
               "problems      0: 0 forward, 0 backward-data, 0 backward-filter\n"
-              "measurements  0: 0 legacy, 0 graph\n");
+              "measurements  0: 0 legacy, 0 graph\n"
+              "networks      none that ships can be planned without "
+              "measuring\n");
     free(text);
     uc_profile_close(profile);
 }
