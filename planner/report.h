@@ -23,6 +23,11 @@ enum { UC_REPORT_LINE = 320 };
 
 enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
                                     struct uc_error *err);
+/** What the table's reader should know of rows that look odd: whole sentences,
+ * no markup; returns how many. */
+enum { UC_REPORT_NOTES = 2 };
+size_t uc_report_plan_notes(const struct uc_plan *plan,
+                            const char *notes[UC_REPORT_NOTES]);
 /** RFC 4180: a header, then a line an operation of each plan. */
 enum uc_status uc_report_plans_csv(FILE *out, const struct uc_plan *plans,
                                    size_t count, struct uc_error *err);
