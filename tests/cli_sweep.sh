@@ -166,6 +166,10 @@ ok "of halves between powers of two, behind the least" awk -v least="$least" '
 ok "each is what plan gives there" points_are_plans -w grid
 ok "it goes as far as anything changes" awk -v last="$(tail -n 1 wr |
     sed 's/ .*//')" 'END { exit !($1 >= last && $1 < 1.5 * last) }' grid
+sweep -p a.profile --grid 2 >out
+ok "and none is left out of the table" [ \
+    "$(sed -n '/^workspace reuse/,/^workspace division/p' out |
+        grep -c '[0-9]x')" -eq "$(wc -l <grid)" ]
 expect 1 "a grid can be too fine" sweep -p a.profile --grid 1025
 err_is "ucudnn-plan sweep: --grid: 1025 is more than 1024"
 

@@ -123,6 +123,7 @@ cli_tests += tests/cli_compare.sh
 
 # reports
 unit_tests += \
+	tests/chart_draw \
 	tests/markup_text \
 	tests/report_plan \
 	tests/report_profile \
