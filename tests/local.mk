@@ -78,6 +78,10 @@ cli_tests += \
 	tests/man_options.sh \
 	tests/readme_commands.sh
 
+# the frame itself
+cli_tests += \
+	tests/tap_reasons.sh
+
 # command line
 unit_tests += \
 	tests/opt_parse

@@ -443,7 +443,7 @@ static void write_errors_stay_in_the_file(void **state)
 
     (void)state;
     if (full == NULL)
-        skip();
+        skip_because("no /dev/full here");
     setvbuf(full, NULL, _IONBF, 0);
     sample_plan(&plan);
     assert_done(uc_report_plans_json(full, &plan, 1, err));
@@ -459,7 +459,7 @@ static void the_locale_changes_nothing(void **state)
 
     (void)state;
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        skip();
+        skip_because("no locale de_DE.UTF-8 here");
     sample_plan(&plan);
     text = printed(table, &plan, 1);
     assert_string_equal(text, wr_table);
