@@ -32,8 +32,9 @@ struct frame {
     const struct uc_chart *chart;
     struct uc_canvas *canvas;
     double left, right, top, bottom;
-    int first, last; /**< powers of two at `origin` and `right` */
-    double origin;   /**< x of 2^first; "0" is at `left` */
+    int first;     /**< power of two at `origin` */
+    double last;   /**< the same at `right`: a curve's end is no power */
+    double origin; /**< x of 2^first; "0" is at `left` */
     double most_ms, step_ms;
 };
 
@@ -79,8 +80,8 @@ static bool points_look_alike(const struct uc_curve_point *a,
             looks_like(a->undivided_ns, b->undivided_ns));
 }
 
-/** The limits at which a curve first leaves its start, and reaches its end,
- * as far as can be seen. */
+/** The limits at which a curve first leaves its start, as far as can be seen,
+ * and where it is at its best, or changes for the last time that can be. */
 static void visible(const struct uc_curve *curve, int64_t *first, int64_t *last)
 {
     const struct uc_curve_point *points = curve->points;
@@ -96,6 +97,8 @@ static void visible(const struct uc_curve *curve, int64_t *first, int64_t *last)
                                            : points[i].limit_bytes;
     if (points[j].limit_bytes > *last)
         *last = points[j].limit_bytes;
+    if (uc_curve_knee(curve, 1)->limit_bytes > *last)
+        *last = uc_curve_knee(curve, 1)->limit_bytes;
 }
 
 static void scale_x(struct frame *f)
@@ -114,11 +117,11 @@ static void scale_x(struct frame *f)
             first = of->asked_bytes;
     }
     f->first = first > 1 ? (int)floor(log2((double)first)) : 0;
-    f->last = last > 1 ? (int)ceil(log2((double)last)) : 1;
+    f->last = last > 1 ? log2((double)last) : 1;
     if (f->last < f->first + 2)
         f->last = f->first + 2;
     if (f->first < f->last - OCTAVES)
-        f->first = f->last - OCTAVES;
+        f->first = (int)ceil(f->last) - OCTAVES;
 }
 
 /** A step of 1, 2 or 5 times a power of ten, five to ten of them. */
@@ -199,16 +202,16 @@ static void draw_x_axis(struct frame *f)
 {
     const double room = 62; /* of a label */
     double each = (f->right - f->origin) / (f->last - f->first);
-    int stride = 1;
+    int stride = 1, end = (int)floor(f->last);
     char words[UC_BYTES_TEXT];
 
     while (stride * each < room)
         stride++;
-    for (int power = f->first; power <= f->last; power++) {
+    for (int power = f->first; power <= end; power++) {
         double x = f->origin + (power - f->first) * each;
 
         line(f, UC_INK_AXIS, x, f->bottom, x, f->bottom + TICK);
-        if ((f->last - power) % stride != 0 || x - f->left < room * 0.7)
+        if ((end - power) % stride != 0 || x - f->left < room * 0.7)
             continue;
         line(f, UC_INK_GRID, x, f->top, x, f->bottom);
         uc_bytes_print((int64_t)1 << power, words);

@@ -2,12 +2,15 @@
 
 #include "planner/bench.h"
 #include "planner/commands.h"
+#include "planner/data.h"
 #include "planner/progress.h"
+#include "planner/report.h"
 #include "planner/shard.h"
 #include "planner/work.h"
 #include "planner/workload.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,16 +90,32 @@ static double estimate_s(const struct uc_problem *problem,
     return 40e-3 * size->searches + kernels * (4e-3 + 4 * 2 * macs / 15e12);
 }
 
+/** Whether a profile ships whose name on other commands this would be. */
+static bool ships(const char *name)
+{
+    char path[PATH_MAX];
+    struct uc_error err;
+
+    return uc_data_find(UC_DATA_PROFILE, name, path, sizeof path, &err) ==
+               UC_OK &&
+           strcmp(path, name) != 0;
+}
+
+enum { AGAINST = PATH_MAX + UC_REPORT_LINE };
+
 /** The environment a dry run asks about: this machine's GPU, or without one
-    the profile's only environment; -1: none, so everything is missing. */
+    the profile's only environment; -1: none, so everything is missing. Which
+    of them it was, for the user, goes to `against`. */
 static enum uc_status dry_run_environment(const struct args *args,
                                           struct uc_profile *profile,
-                                          int64_t *env, struct uc_error *err)
+                                          int64_t *env, char against[AGAINST],
+                                          struct uc_error *err)
 {
     struct uc_profile_environment *known = NULL;
     struct uc_environment here;
     struct uc_error no_gpu;
     bool gpu = uc_bench_environment(&args->bench, &here, &no_gpu) == UC_OK;
+    char versions[UC_REPORT_LINE];
     size_t count;
     enum uc_status status =
         uc_profile_environments(profile, &known, &count, err);
@@ -107,8 +126,26 @@ static enum uc_status dry_run_environment(const struct args *args,
     for (size_t i = 0; i < count && gpu; i++)
         if (!uc_environment_difference(&known[i].environment, &here))
             *env = known[i].id;
-    if (!gpu && count == 1)
+    if (!gpu && count == 1) {
         *env = known[0].id;
+        uc_report_versions(&known[0].environment.versions, versions);
+        snprintf(against, AGAINST,
+                 "no GPU here: counted against what %s has of its only "
+                 "environment, %s, %s",
+                 args->profile, known[0].environment.device.name, versions);
+    } else if (!gpu && count > 1) {
+        snprintf(against, AGAINST,
+                 "no GPU here, and %s has several environments: counted as "
+                 "for a new one",
+                 args->profile);
+    } else {
+        snprintf(against, AGAINST,
+                 *env < 0 ? "counted as for a new environment: %s has nothing "
+                            "of this GPU and these versions"
+                          : "counted against what %s has of this GPU and these "
+                            "versions",
+                 args->profile);
+    }
     free(known);
     return UC_OK;
 }
@@ -151,13 +188,15 @@ static enum uc_status dry_run(const struct args *args,
     size_t count = 0;
     int64_t env = -1;
     enum uc_status status = UC_OK;
-    char duration[32];
+    char duration[32], against[AGAINST];
 
     /* Without a profile everything is missing. */
+    snprintf(against, sizeof against, "counted as for a new profile, %s",
+             args->profile);
     if (access(args->profile, F_OK) == 0 || errno != ENOENT)
         status = uc_profile_open(args->profile, UC_PROFILE_READ, &profile, err);
     if (status == UC_OK && profile != NULL)
-        status = dry_run_environment(args, profile, &env, err);
+        status = dry_run_environment(args, profile, &env, against, err);
     if (status == UC_OK)
         status = uc_work_list(profile, env, all->operations, all->batches,
                               all->operation_count, &args->policy, options,
@@ -170,7 +209,10 @@ static enum uc_status dry_run(const struct args *args,
         if (missing.searches > 0)
             printf(" and %lld searches for graph engines",
                    (long long)missing.searches);
-        printf(", about %s on one GPU\n", duration);
+        printf(", about %s on one GPU", duration);
+        if (missing.searches > 0)
+            printf(" with %d engines measured a search", GRAPH_KERNELS);
+        printf("\n%s\n", against);
     }
     uc_work_list_free(list, count);
     uc_profile_close(profile);
@@ -262,6 +304,12 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 
     if (args->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
+    if (!args->bench.quiet && access(args->profile, F_OK) != 0 &&
+        ships(args->profile))
+        fprintf(stderr,
+                "%s: a new file in this folder, not the profile of this name "
+                "that ships\n",
+                args->profile);
     status = uc_workload_read(operands, count, &args->overrides, &all, err);
     if (status == UC_OK)
         status = take_share(args, &all, err);

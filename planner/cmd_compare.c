@@ -1,9 +1,12 @@
 #include "config.h"
 
 #include "planner/commands.h"
+#include "planner/coverage.h"
 #include "planner/data.h"
 #include "planner/outfile.h"
+#include "planner/report.h"
 #include "planner/report_compare.h"
+#include "planner/work.h"
 #include "planner/workload.h"
 
 #include <inttypes.h>
@@ -170,7 +173,11 @@ static enum uc_status compare_pair(const struct args *args,
         status = uc_compare_side_plan(old, &sides[0], err);
     if (status == UC_OK)
         status = uc_compare_side_plan(now, &sides[1], err);
-    return status == UC_OK ? finish(args, result, err) : status;
+    if (status == UC_OK)
+        status = finish(args, result, err);
+    if (status == UC_OK && comparison->common == 0)
+        status = uc_compare_nothing(old, now, err);
+    return status;
 }
 
 /** Plans that are for nothing that the other file has. */
@@ -230,6 +237,7 @@ static enum uc_status open_source(const struct args *args, int which,
     struct uc_profile_environment *list = NULL;
     int64_t id = args->environments[which];
     bool found = false;
+    char text[400];
     size_t count = 0;
     enum uc_status status =
         uc_profile_open(source->path, UC_PROFILE_READ, &source->profile, err);
@@ -241,17 +249,21 @@ static enum uc_status open_source(const struct args *args, int which,
             source->environment = list[i];
             found = true;
         }
+    uc_report_environments(list, count, text, sizeof text);
     free(list);
     if (status != UC_OK || found)
         return status;
+    if (count == 0)
+        return uc_fail(err, UC_EINPUT, "%.256s: holds no measurements",
+                       source->path);
     if (id != 0)
-        return uc_fail(err, UC_EINPUT, "%.256s: has no environment %" PRId64,
-                       source->path, id);
+        return uc_fail(err, UC_EINPUT,
+                       "%.64s: has no environment %" PRId64 ", it has %s",
+                       source->path, id, text);
     return uc_fail(err, UC_EINPUT,
-                   count == 0 ? "%.256s: holds no measurements"
-                              : "%.256s: holds several environments, choose "
-                                "one with --%s-environment",
-                   source->path, names[which]);
+                   "%.64s: holds several environments, choose one with "
+                   "--%s-environment: %s",
+                   source->path, names[which], text);
 }
 
 /** Plan the wishes from both. */
@@ -276,6 +288,36 @@ static enum uc_status compare_wishes(const struct args *args,
     return status == UC_OK ? finish(args, result, err) : status;
 }
 
+/** The profile has all of the network that `plan` would want. */
+static enum uc_status check_complete(const struct args *args,
+                                     const struct source *source, char *name,
+                                     const struct uc_workload *work,
+                                     struct uc_error *err)
+{
+    const struct uc_work_options options = { .apis = 1u << UC_API_LEGACY,
+                                             .max_workspace_bytes = -1 };
+    struct uc_work_problem *list = NULL;
+    char hint[UC_COVERAGE_HINT];
+    size_t count = 0, kernels = 0;
+    enum uc_status status =
+        uc_work_list(source->profile, source->environment.id, work->operations,
+                     work->batches, work->operation_count, &args->policy,
+                     &options, &list, &count, err);
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < list[i].size_count; j++)
+            kernels += list[i].sizes[j].kernels;
+    uc_work_list_free(list, count);
+    if (status != UC_OK || kernels == 0)
+        return status;
+    uc_coverage_hint(source->profile, source->environment.id, name,
+                     &args->overrides, &args->policy, hint);
+    return uc_fail(err, UC_EMISSING,
+                   "%.64s lacks %zu measurements of %.64s that bench could "
+                   "add%s",
+                   source->path, kernels, work->networks->name, hint);
+}
+
 static enum uc_status compare_network(const struct args *args,
                                       struct source sources[2], char *name,
                                       struct result *result,
@@ -286,6 +328,8 @@ static enum uc_status compare_network(const struct args *args,
     enum uc_status status =
         uc_workload_read(&name, 1, &args->overrides, &work, err);
 
+    for (int i = 0; i < 2 && status == UC_OK; i++)
+        status = check_complete(args, &sources[i], name, &work, err);
     if (status == UC_OK) {
         wishes = calloc(work.operation_count + 1, sizeof *wishes);
         status = wishes == NULL ? uc_no_memory(err) : UC_OK;

@@ -3,6 +3,7 @@
 #include "planner/cmd_input.h"
 
 #include "planner/bench.h"
+#include "planner/coverage.h"
 #include "planner/data.h"
 #include "planner/report.h"
 #include "planner/work.h"
@@ -63,26 +64,6 @@ void input_free(struct input *input)
     uc_profile_close(input->profile);
 }
 
-/** "1 (NVIDIA H200, cuDNN 9.19.0, CUDA 13.0), 2 (...)" as far as it fits. */
-static void list_environments(const struct uc_profile_environment *list,
-                              size_t count, char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < count && used < size; i++) {
-        const struct uc_environment *env = &list[i].environment;
-        char versions[UC_REPORT_LINE];
-        int length;
-
-        uc_report_versions(&env->versions, versions);
-        length =
-            snprintf(text + used, size - used, "%s%" PRId64 " (%s, %s)",
-                     i > 0 ? ", " : "", list[i].id, env->device.name, versions);
-        used += length > 0 ? (size_t)length : size;
-    }
-}
-
 /** The environment asked for, or the only one; id -1 when there is none. */
 static enum uc_status choose_environment(const struct input_options *options,
                                          struct input *input,
@@ -97,7 +78,7 @@ static enum uc_status choose_environment(const struct input_options *options,
     if (status != UC_OK)
         return status;
     input->environment.id = -1;
-    list_environments(list, count, text, sizeof text);
+    uc_report_environments(list, count, text, sizeof text);
     for (size_t i = 0; i < count; i++)
         if (list[i].id == options->environment ||
             (options->environment == 0 && count == 1))
@@ -218,12 +199,20 @@ static enum uc_status measure_missing(const struct input_options *options,
                        input->profile_path, why);
     if (why != NULL) {
         int64_t kernels = show_missing(list, count, options->quiet);
+        char hint[UC_COVERAGE_HINT];
 
-        return uc_fail(err, UC_EMISSING,
-                       "%.64s lacks %" PRId64
-                       " measurements of %.64s that bench could add (%s)",
-                       input->profile_path, kernels, input->work.networks->name,
-                       why);
+        uc_coverage_hint(input->profile, input->environment.id, input->name,
+                         &options->overrides, &options->planning.policy, hint);
+        return uc_fail(
+            err, UC_EMISSING,
+            hint[0] == '\0'
+                ? "%.64s lacks %" PRId64
+                  " measurements of %.64s%s that bench could add (%s)"
+                : "%.64s lacks %" PRId64
+                  " measurements of %.64s%s; bench could add the "
+                  "rest (%s)",
+            input->profile_path, kernels, input->work.networks->name, hint,
+            why);
     }
     status = uc_known_bad_shipped(bench.work.apis, &known_bad, err);
     if (status != UC_OK)
@@ -289,7 +278,7 @@ enum uc_status input_read(const struct input_options *options, char **operands,
 {
     enum uc_status status;
 
-    *input = (struct input){ .environment = { .id = -1 } };
+    *input = (struct input){ .name = operands[0], .environment = { .id = -1 } };
     if (options->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
     status = uc_workload_read(operands, count, &options->overrides,

@@ -39,6 +39,7 @@ extern const struct opt_spec input_opts[];
     }
 
 struct input {
+    char *name; /**< of the network, on the command line; borrowed */
     char profile_path[4096];
     struct uc_workload work; /**< one network */
     struct uc_profile *profile;

@@ -122,15 +122,18 @@ static const struct uc_compare_item *twin(const struct uc_compare_side *side,
 }
 
 static enum uc_status compare_common(const struct uc_compare_options *options,
-                                     struct uc_comparison *out, bool first,
+                                     struct uc_comparison *out,
                                      struct uc_compare_row *row,
                                      struct uc_error *err)
 {
     enum uc_status status = judge(options, row, err);
 
-    add_to_total(&out->old_total, first, row->old);
-    add_to_total(&out->new_total, first, row->now);
+    add_to_total(&out->old_total, out->common == 0, row->old);
+    add_to_total(&out->new_total, out->common == 0, row->now);
     out->splits += row->split != UC_COMPARE_SAME_SPLIT;
+    row->other_repeat = row->old->repeat != row->now->repeat;
+    out->repeats += row->other_repeat;
+    out->common++;
     row->regression =
         row->verdict == UC_COMPARE_SLOWER && out->now->mode != UC_PLAN_WD;
     return status;
@@ -141,7 +144,6 @@ static enum uc_status compare_rows(const struct uc_compare_options *options,
                                    struct uc_error *err)
 {
     const struct uc_compare_item *items = out->old->items;
-    bool first = true;
     enum uc_status status = UC_OK;
 
     for (size_t i = 0; i < out->old->count && status == UC_OK; i++) {
@@ -151,8 +153,7 @@ static enum uc_status compare_rows(const struct uc_compare_options *options,
                                         .now = twin(out->now, &items[i]),
                                         .p = -1 };
         if (row->now != NULL) {
-            status = compare_common(options, out, first, row, err);
-            first = false;
+            status = compare_common(options, out, row, err);
         } else {
             row->verdict = UC_COMPARE_REMOVED;
             row->regression = out->strict;
@@ -165,6 +166,16 @@ static enum uc_status compare_rows(const struct uc_compare_options *options,
                 .now = &items[i], .verdict = UC_COMPARE_ADDED, .p = -1
             };
     return status;
+}
+
+static void add_all(const struct uc_compare_side *side,
+                    struct uc_compare_item *all)
+{
+    const struct uc_compare_item *items = side->items;
+
+    for (size_t i = 0; i < side->count; i++)
+        all->time_ns =
+            add_product(all->time_ns, items[i].repeat, items[i].time_ns);
 }
 
 enum uc_status uc_compare(const struct uc_compare_side *old,
@@ -192,5 +203,12 @@ enum uc_status uc_compare(const struct uc_compare_side *old,
         status = judge(options, &out->total, err);
     out->total.regression = out->total.verdict == UC_COMPARE_SLOWER;
     out->regression |= out->total.regression;
+    out->others = out->verdicts[UC_COMPARE_ADDED] > 0 ||
+                  out->verdicts[UC_COMPARE_REMOVED] > 0;
+    add_all(old, &out->old_all);
+    add_all(now, &out->new_all);
+    out->all = (struct uc_compare_row){ .old = &out->old_all,
+                                        .now = &out->new_all,
+                                        .p = -1 };
     return status;
 }

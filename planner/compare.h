@@ -58,6 +58,11 @@ enum uc_status uc_compare_side_plan(const struct uc_plan *plan,
                                     struct uc_compare_side *side,
                                     struct uc_error *err);
 
+/** UC_EINPUT that says what two plans without a common operation are for. */
+enum uc_status uc_compare_nothing(const struct uc_plan *old,
+                                  const struct uc_plan *now,
+                                  struct uc_error *err);
+
 /** An operation to plan from both profiles. */
 struct uc_compare_wish {
     char layer[64];
@@ -114,8 +119,9 @@ struct uc_compare_row {
     const struct uc_compare_item *old, *now; /**< NULL: added, removed */
     enum uc_compare_verdict verdict;
     enum uc_compare_split split;
-    bool regression; /**< fails the comparison */
-    double p;        /**< of the rank test; -1: there was none */
+    bool other_repeat; /**< it runs more or less often */
+    bool regression;   /**< fails the comparison */
+    double p;          /**< of the rank test; -1: there was none */
 };
 
 struct uc_comparison {
@@ -126,10 +132,17 @@ struct uc_comparison {
     struct uc_compare_row *rows; /**< OLD's order, then what was added */
     size_t count;
     size_t verdicts[UC_COMPARE_VERDICTS];
-    size_t splits; /**< rows with another split or other kernels */
+    size_t splits;  /**< rows with another split or other kernels */
+    size_t repeats; /**< rows that run more or less often */
+    size_t common;  /**< rows of both; 0: there is nothing to total */
+    bool others;    /**< some are of one side only */
     /** Over the operations that both have; `total` points to these. */
     struct uc_compare_item old_total, new_total;
     struct uc_compare_row total;
+    /** Times of all operations of each side; `all` points to these. They are
+     * not judged: unless they equal the totals, they are of other work. */
+    struct uc_compare_item old_all, new_all;
+    struct uc_compare_row all;
     bool regression; /**< any row's, or the total's */
 };
 

@@ -80,6 +80,34 @@ enum uc_status uc_compare_side_plan(const struct uc_plan *plan,
     return UC_OK;
 }
 
+/** "alexnet, batch 256, fp32 nchw, fma", of its first operation. */
+static void describe(const struct uc_plan *plan, char text[96])
+{
+    const struct uc_plan_operation *first = plan->operations;
+
+    if (plan->operation_count == 0)
+        snprintf(text, 96, "%.40s, empty", plan->network);
+    else
+        snprintf(text, 96, "%.40s, batch %" PRId64 ", %s %s, %s", plan->network,
+                 first->batch, uc_dtype_name(first->problem.x_type),
+                 uc_layout_name(first->problem.x.kind),
+                 uc_math_name(first->problem.math));
+}
+
+enum uc_status uc_compare_nothing(const struct uc_plan *old,
+                                  const struct uc_plan *now,
+                                  struct uc_error *err)
+{
+    char before[96], after[96];
+
+    describe(old, before);
+    describe(now, after);
+    return uc_fail(err, UC_EINPUT,
+                   "the plans have no operation in common: %s against %s%s",
+                   before, after,
+                   strcmp(before, after) == 0 ? " with other layers" : "");
+}
+
 /* ----------------------------------------------------------------- pairs */
 
 /** How alike what two plans were made on is; a pass a kind. */

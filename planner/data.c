@@ -103,13 +103,18 @@ static enum uc_status not_found(enum uc_data_kind kind, const char *name,
                                 const char *folder, struct uc_error *err)
 {
     const char *hint = "";
-    char there[280] = "";
+    char there[280] = "", prefix[160];
     char **names = NULL;
     size_t count = 0, used = 0;
 
     if (kind == UC_DATA_PROFILE && ships(UC_DATA_NETWORK, name))
         hint = " but a network (see \"ucudnn-plan networks\")";
-    if (uc_data_list(kind, &names, &count, err) != UC_OK || count == 0)
+    if (uc_data_list(kind, &names, &count, err) != UC_OK) {
+        snprintf(prefix, sizeof prefix, "no %s \"%.64s\"%s", kinds[kind].word,
+                 name, hint);
+        return uc_wrap(err, UC_EFILE, prefix);
+    }
+    if (count == 0)
         return uc_fail(err, UC_EFILE, "no %s \"%.64s\"%s: nothing in %.256s",
                        kinds[kind].word, name, hint, folder);
     for (size_t i = 0; i < count && used < sizeof there; i++)
@@ -195,6 +200,23 @@ no_memory:
     return uc_no_memory(err);
 }
 
+/** A build that was not installed has its data elsewhere. */
+static enum uc_status no_folder(const char *folder, struct uc_error *err)
+{
+    const char *set = getenv("UCUDNN_DATA_DIR");
+    const char *reason = strerror(errno);
+
+    if (errno != ENOENT)
+        return uc_fail(err, UC_EFILE, "%.200s: %s", folder, reason);
+    return uc_fail(err, UC_EFILE,
+                   set != NULL && set[0] != '\0'
+                       ? "%.128s: %s (UCUDNN_DATA_DIR names this folder)"
+                       : "%.64s: %s (\"make install\" makes it; "
+                         "UCUDNN_DATA_DIR can name another, such as db/ of the "
+                         "sources)",
+                   folder, reason);
+}
+
 enum uc_status uc_data_list(enum uc_data_kind kind, char ***names,
                             size_t *count, struct uc_error *err)
 {
@@ -207,7 +229,7 @@ enum uc_status uc_data_list(enum uc_data_kind kind, char ***names,
         return status;
     dir = opendir(folder);
     if (dir == NULL)
-        return uc_fail(err, UC_EFILE, "%.256s: %s", folder, strerror(errno));
+        return no_folder(folder, err);
     status = read_names(dir, kinds[kind].suffix, names, count, err);
     closedir(dir);
     return status;

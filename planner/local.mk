@@ -9,6 +9,8 @@ libuc_planner_a_SOURCES = \
 	planner/compare.c planner/compare.h \
 	planner/compare_plan.c \
 	planner/compare_profile.c \
+	planner/coverage.c planner/coverage.h \
+	planner/coverage_network.c \
 	planner/data.c planner/data.h \
 	planner/dump.c planner/dump.h \
 	planner/dump_records.h \

@@ -236,6 +236,8 @@ static void put_operation(FILE *out, const struct uc_plan_operation *op,
 
 static void put_operations(FILE *out, const struct uc_plan *plan)
 {
+    const char *notes[UC_REPORT_NOTES];
+    size_t note_count = uc_report_plan_notes(plan, notes);
     struct uc_bars bars;
 
     uc_bars_init(&bars, plan);
@@ -255,6 +257,8 @@ static void put_operations(FILE *out, const struct uc_plan *plan)
     for (size_t i = 0; i < plan->operation_count; i++)
         put_operation(out, &plan->operations[i], &bars);
     fputs("</tbody>\n</table>\n", out);
+    for (size_t i = 0; i < note_count; i++)
+        fprintf(out, "<p class=\"note\">%s</p>\n", notes[i]);
 }
 
 /* ----------------------------------------------------------------- page */

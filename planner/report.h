@@ -23,6 +23,11 @@ enum { UC_REPORT_LINE = 320 };
 
 enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
                                     struct uc_error *err);
+/** What the table's reader should know of rows that look odd: whole sentences,
+ * no markup; returns how many. */
+enum { UC_REPORT_NOTES = 2 };
+size_t uc_report_plan_notes(const struct uc_plan *plan,
+                            const char *notes[UC_REPORT_NOTES]);
 /** RFC 4180: a header, then a line an operation of each plan. */
 enum uc_status uc_report_plans_csv(FILE *out, const struct uc_plan *plans,
                                    size_t count, struct uc_error *err);
@@ -85,6 +90,11 @@ void uc_report_date(int64_t seconds, char text[UC_REPORT_TEXT]);
 void uc_report_cudnn(int version, char text[UC_REPORT_TEXT]);
 /** "13.0" from 13000. */
 void uc_report_cuda(int version, char text[UC_REPORT_TEXT]);
+
+/** "1 (NVIDIA H200, cuDNN 9.19.0, CUDA 13.0), 2 (...)" as far as it fits: what
+ * there is to choose from with --environment. */
+void uc_report_environments(const struct uc_profile_environment *list,
+                            size_t count, char *text, size_t size);
 
 /** "power-of-two, legacy kernels only, at most 4 micro-batches": the policy,
  * and the choices that are not made when nobody tells otherwise. */

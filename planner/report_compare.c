@@ -34,7 +34,8 @@ void uc_report_change(const struct uc_compare_row *row,
              llabs(tenths) / 10, llabs(tenths) % 10);
 }
 
-void uc_report_verdict(const struct uc_compare_row *row, char text[64])
+void uc_report_verdict(const struct uc_compare_row *row,
+                       char text[UC_REPORT_VERDICT])
 {
     static const char *const splits[] = {
         [UC_COMPARE_SAME_SPLIT] = "",
@@ -45,9 +46,14 @@ void uc_report_verdict(const struct uc_compare_row *row, char text[64])
                               ? ""
                               : uc_compare_verdict_name(row->verdict);
     const char *split = splits[row->split];
+    int used =
+        snprintf(text, UC_REPORT_VERDICT, "%s%s%s", verdict,
+                 verdict[0] != '\0' && split[0] != '\0' ? ", " : "", split);
 
-    snprintf(text, 64, "%s%s%s", verdict,
-             verdict[0] != '\0' && split[0] != '\0' ? ", " : "", split);
+    if (row->other_repeat && row->old != NULL && row->now != NULL)
+        snprintf(text + used, UC_REPORT_VERDICT - (size_t)used,
+                 "%srepeat %lld -> %lld", used > 0 ? ", " : "",
+                 (long long)row->old->repeat, (long long)row->now->repeat);
 }
 
 void uc_report_limit(const struct uc_compare_side *side, char text[64])
@@ -59,7 +65,8 @@ void uc_report_limit(const struct uc_compare_side *side, char text[64])
              side->mode == UC_PLAN_WR ? "per operation" : "in total");
 }
 
-void uc_report_verdicts(const struct uc_comparison *comparison, char text[160])
+void uc_report_verdicts(const struct uc_comparison *comparison,
+                        char text[UC_REPORT_VERDICTS])
 {
     const size_t *n = comparison->verdicts;
     size_t used = 0;
@@ -73,20 +80,32 @@ void uc_report_verdicts(const struct uc_comparison *comparison, char text[160])
         { n[UC_COMPARE_REMOVED], "removed" },
         { n[UC_COMPARE_SAME], "of the same speed" },
         { comparison->splits, "with another split or other kernels" },
+        { comparison->repeats, "repeated more or less often" },
     };
 
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < 160; i++)
+    if (comparison->total.regression)
+        used = (size_t)snprintf(text, UC_REPORT_VERDICTS, "total slower");
+    for (size_t i = 0;
+         i < sizeof parts / sizeof *parts && used < UC_REPORT_VERDICTS; i++)
         if (parts[i].count > 0)
-            used += (size_t)snprintf(text + used, 160 - used, "%s%zu %s",
-                                     used > 0 ? ", " : "", parts[i].count,
-                                     parts[i].what);
+            used += (size_t)snprintf(text + used, UC_REPORT_VERDICTS - used,
+                                     "%s%zu %s", used > 0 ? ", " : "",
+                                     parts[i].count, parts[i].what);
+}
+
+const char *uc_report_outcome(const struct uc_comparison *comparison)
+{
+    if (comparison->regression)
+        return comparison->others ? "regression, not the same operations"
+                                  : "regression";
+    return comparison->others ? "not the same operations" : "fine";
 }
 
 bool uc_report_changed(const struct uc_compare_row *row)
 {
     return row->verdict != UC_COMPARE_SAME ||
-           row->split != UC_COMPARE_SAME_SPLIT;
+           row->split != UC_COMPARE_SAME_SPLIT || row->other_repeat;
 }
 
 void uc_report_name(const struct uc_compare_row *row, char *text, size_t size)
@@ -181,14 +200,34 @@ static const char *const titles[COLUMNS] = {
     "operation", "old split", "new split", "old", "new", "change", "p", ""
 };
 
+/** The rows of a table: what has changed, and the totals. */
+typedef void add_cells(void *table, char cells[COLUMNS][CELL]);
+
+static void add_rows(const struct uc_comparison *c, add_cells *add, void *table)
+{
+    char cells[COLUMNS][CELL], name[CELL];
+
+    for (size_t i = 0; i < c->count; i++)
+        if (uc_report_changed(&c->rows[i])) {
+            uc_report_name(&c->rows[i], name, sizeof name);
+            fill_cells(&c->rows[i], name, cells);
+            add(table, cells);
+        }
+    if (c->common > 0) {
+        fill_cells(&c->total, "total of what both have", cells);
+        add(table, cells);
+    }
+    if (c->others) {
+        fill_cells(&c->all, "total of all operations", cells);
+        strcpy(cells[COLUMNS - 1], "not judged");
+        add(table, cells);
+    }
+}
+
 /* ----------------------------------------------------------------- table */
 
-static void add_row(struct uc_table *table, const struct uc_compare_row *row,
-                    const char *name)
+static void add_to_table(void *table, char cells[COLUMNS][CELL])
 {
-    char cells[COLUMNS][CELL];
-
-    fill_cells(row, name, cells);
     for (int i = 0; i < COLUMNS; i++)
         uc_table_add(table, cells[i]);
 }
@@ -200,26 +239,20 @@ enum uc_status uc_report_compare_table(FILE *out,
     static const char *const labels[] = { "compared  ", "limit     ",
                                           "policy    ", "device    ",
                                           "versions  " };
-    char name[CELL], verdicts[160];
+    char verdicts[UC_REPORT_VERDICTS];
     struct uc_table table;
     enum uc_status status;
 
     uc_table_init(&table, "lllrrrrl");
     for (int i = 0; i < COLUMNS; i++)
         uc_table_add(&table, titles[i]);
-    for (size_t i = 0; i < comparison->count; i++)
-        if (uc_report_changed(&comparison->rows[i])) {
-            uc_report_name(&comparison->rows[i], name, sizeof name);
-            add_row(&table, &comparison->rows[i], name);
-        }
-    add_row(&table, &comparison->total, "total of what both have");
+    add_rows(comparison, add_to_table, &table);
     print_header(out, comparison, labels, print_plain);
     putc('\n', out);
     status = uc_table_print(&table, out, err);
     uc_table_free(&table);
     uc_report_verdicts(comparison, verdicts);
-    fprintf(out, "\n%s: %s\n", comparison->regression ? "regression" : "fine",
-            verdicts);
+    fprintf(out, "\n%s: %s\n", uc_report_outcome(comparison), verdicts);
     return status;
 }
 
@@ -232,12 +265,8 @@ static void print_cell(FILE *out, const char *text)
     fputs(" |", out);
 }
 
-static void print_line(FILE *out, const struct uc_compare_row *row,
-                       const char *name)
+static void print_line(void *out, char cells[COLUMNS][CELL])
 {
-    char cells[COLUMNS][CELL];
-
-    fill_cells(row, name, cells);
     putc('|', out);
     for (int i = 0; i < COLUMNS; i++)
         print_cell(out, cells[i]);
@@ -249,19 +278,15 @@ void uc_report_compare_markdown(FILE *out,
 {
     static const char *const labels[] = { "### ", "- limit: ", "- policy: ",
                                           "- device: ", "- versions: " };
-    char name[CELL], verdicts[160];
+    bool plain = !comparison->regression && !comparison->others;
+    char verdicts[UC_REPORT_VERDICTS];
 
     uc_report_verdicts(comparison, verdicts);
     print_header(out, comparison, labels, print_escaped);
-    fprintf(out, "- %s: %s\n\n|",
-            comparison->regression ? "**regression**" : "fine", verdicts);
+    fprintf(out, "- %s%s%s: %s\n\n|", plain ? "" : "**",
+            uc_report_outcome(comparison), plain ? "" : "**", verdicts);
     for (int i = 0; i < COLUMNS; i++)
         print_cell(out, titles[i]);
     fputs("\n| --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n", out);
-    for (size_t i = 0; i < comparison->count; i++)
-        if (uc_report_changed(&comparison->rows[i])) {
-            uc_report_name(&comparison->rows[i], name, sizeof name);
-            print_line(out, &comparison->rows[i], name);
-        }
-    print_line(out, &comparison->total, "total of what both have");
+    add_rows(comparison, print_line, out);
 }

@@ -32,12 +32,18 @@ void uc_report_compare_junit(FILE *out, const struct uc_comparison *list,
 enum { UC_REPORT_CHANGE = 32 };
 void uc_report_change(const struct uc_compare_row *row,
                       char text[UC_REPORT_CHANGE]);
-/** "slower, another split"; "" for nothing. */
-void uc_report_verdict(const struct uc_compare_row *row, char text[64]);
+/** "slower, another split, repeat 1 -> 2"; "" for nothing. */
+enum { UC_REPORT_VERDICT = 96 };
+void uc_report_verdict(const struct uc_compare_row *row,
+                       char text[UC_REPORT_VERDICT]);
 /** "64 MiB per operation" */
 void uc_report_limit(const struct uc_compare_side *side, char text[64]);
-/** "1 slower, 2 faster, 1 with another split, 7 as before" */
-void uc_report_verdicts(const struct uc_comparison *comparison, char text[160]);
+/** "total slower, 1 slower, 2 faster, 7 of the same speed" */
+enum { UC_REPORT_VERDICTS = 256 };
+void uc_report_verdicts(const struct uc_comparison *comparison,
+                        char text[UC_REPORT_VERDICTS]);
+/** "regression", "not the same operations", both, or "fine". */
+const char *uc_report_outcome(const struct uc_comparison *comparison);
 /** Whether a table of changes holds the row. */
 bool uc_report_changed(const struct uc_compare_row *row);
 /** Layer, or the problem and its batch. */

@@ -21,12 +21,15 @@ static json_t *environment(const struct uc_environment *e)
         e->versions.cuda, "driver", e->versions.driver);
 }
 
-static json_t *side(const struct uc_compare_side *s, int64_t total_ns)
+static json_t *side(const struct uc_compare_side *s, int64_t total_ns,
+                    int64_t all_ns)
 {
-    json_t *object = json_pack(
-        "{s:o, s:s, s:I, s:I}", "environment", environment(&s->environment),
-        "mode", s->mode == UC_PLAN_WR ? "wr" : "wd", "limit_bytes",
-        (json_int_t)s->limit_bytes, "total_ns", (json_int_t)total_ns);
+    json_t *object =
+        json_pack("{s:o, s:s, s:I, s:I, s:I}", "environment",
+                  environment(&s->environment), "mode",
+                  s->mode == UC_PLAN_WR ? "wr" : "wd", "limit_bytes",
+                  (json_int_t)s->limit_bytes, "total_ns", (json_int_t)total_ns,
+                  "all_operations_ns", (json_int_t)all_ns);
 
     return uc_json_joined(object, uc_json_choices(s->policy, &s->choices));
 }
@@ -77,10 +80,12 @@ static json_t *comparison_object(const struct uc_comparison *c)
             operations = NULL;
         }
     return json_pack(
-        "{s:s, s:b, s:o, s:o, s:o, s:o}", "title", c->title, "regression",
-        c->regression ? 1 : 0, "old", side(c->old, c->old_total.time_ns), "new",
-        side(c->now, c->new_total.time_ns), "total",
-        verdict(&c->total, json_object()), "operations", operations);
+        "{s:s, s:b, s:b, s:o, s:o, s:o, s:o}", "title", c->title, "regression",
+        c->regression ? 1 : 0, "same_operations", c->others ? 0 : 1, "old",
+        side(c->old, c->old_total.time_ns, c->old_all.time_ns), "new",
+        side(c->now, c->new_total.time_ns, c->new_all.time_ns), "total",
+        c->common > 0 ? verdict(&c->total, json_object()) : json_null(),
+        "operations", operations);
 }
 
 enum uc_status uc_report_compare_json(FILE *out,
@@ -149,25 +154,85 @@ static void xml_time(FILE *out, const struct uc_compare_item *i)
             (long long)(ns % 1000000000));
 }
 
+/** A case with a failure or something skipped in it, or neither. */
 static void xml_case(FILE *out, const struct uc_comparison *c,
-                     const struct uc_compare_row *row, const char *name)
+                     const struct uc_compare_row *row, const char *name,
+                     const char *result, const char *message)
 {
-    char change[UC_REPORT_CHANGE], text[64], message[160];
-
     fputs("    <testcase", out);
     xml_attribute(out, "classname", c->title);
     xml_attribute(out, "name", name);
     xml_time(out, row->now);
-    if (!row->regression) {
+    if (result == NULL) {
         fputs("/>\n", out);
         return;
     }
-    uc_report_change(row, change);
-    uc_report_verdict(row, text);
-    snprintf(message, sizeof message, "%s: %s", text, change);
-    fputs(">\n      <failure", out);
+    fprintf(out, ">\n      <%s", result);
     xml_attribute(out, "message", message);
     fputs("/>\n    </testcase>\n", out);
+}
+
+/** Of one side only: there is nothing to test. */
+static bool is_skipped(const struct uc_compare_row *row)
+{
+    return (row->old == NULL || row->now == NULL) && !row->regression;
+}
+
+static void xml_row(FILE *out, const struct uc_comparison *c,
+                    const struct uc_compare_row *row, const char *name)
+{
+    char change[UC_REPORT_CHANGE], text[UC_REPORT_VERDICT];
+    char message[UC_REPORT_CHANGE + UC_REPORT_VERDICT + 2];
+
+    uc_report_verdict(row, text);
+    if (is_skipped(row)) {
+        xml_case(out, c, row, name, "skipped", text);
+        return;
+    }
+    uc_report_change(row, change);
+    snprintf(message, sizeof message, "%s: %s", text, change);
+    xml_case(out, c, row, name, row->regression ? "failure" : NULL, message);
+}
+
+/** The operations of two networks: the layer of a removed one may come again
+ * among the added. */
+static void xml_operations(FILE *out, const struct uc_comparison *c)
+{
+    char layer[640], name[680];
+
+    for (size_t i = 0; i < c->count; i++) {
+        const struct uc_compare_row *row = &c->rows[i];
+        bool one_sided = row->old == NULL || row->now == NULL;
+
+        uc_report_name(row, layer, sizeof layer);
+        snprintf(name, sizeof name, "%s%s%s", layer, one_sided ? ", " : "",
+                 one_sided ? uc_compare_verdict_name(row->verdict) : "");
+        xml_row(out, c, row, name);
+    }
+}
+
+/** The whole of either side, which is not judged. */
+static void xml_all(FILE *out, const struct uc_comparison *c)
+{
+    char old[UC_REPORT_TEXT], now[UC_REPORT_TEXT];
+    char verdicts[UC_REPORT_VERDICTS], message[UC_REPORT_VERDICTS + 160];
+
+    uc_report_time(c->old_all.time_ns, old);
+    uc_report_time(c->new_all.time_ns, now);
+    uc_report_verdicts(c, verdicts);
+    snprintf(message, sizeof message,
+             "not the same operations, so not judged: %s -> %s; %s", old, now,
+             verdicts);
+    xml_case(out, c, &c->all, "total of all operations", "skipped", message);
+}
+
+static size_t skipped(const struct uc_comparison *c)
+{
+    size_t count = c->others;
+
+    for (size_t i = 0; i < c->count; i++)
+        count += is_skipped(&c->rows[i]);
+    return count;
 }
 
 static size_t failures(const struct uc_comparison *c)
@@ -192,13 +257,16 @@ void uc_report_compare_junit(FILE *out, const struct uc_comparison *list,
         snprintf(name, sizeof name, "%s, %s", c->title, limit);
         fputs("  <testsuite", out);
         xml_attribute(out, "name", name);
-        fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n",
-                c->count + 1, failures(c));
-        for (size_t j = 0; j < c->count; j++) {
-            uc_report_name(&c->rows[j], name, sizeof name);
-            xml_case(out, c, &c->rows[j], name);
-        }
-        xml_case(out, c, &c->total, "total of what both have");
+        fprintf(out,
+                " tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
+                "skipped=\"%zu\">\n",
+                c->count + (c->common > 0) + c->others, failures(c),
+                skipped(c));
+        xml_operations(out, c);
+        if (c->common > 0)
+            xml_row(out, c, &c->total, "total of what both have");
+        if (c->others)
+            xml_all(out, c);
         fputs("  </testsuite>\n", out);
     }
     fputs("</testsuites>\n", out);

@@ -3,6 +3,7 @@
 #include "planner/report_json.h"
 
 #include "common/text.h"
+#include "planner/coverage.h"
 #include "planner/json_text.h"
 #include "planner/report.h"
 
@@ -315,6 +316,19 @@ static json_t *kernels(const struct uc_profile_kernels *k)
         (json_int_t)k->compiled_most_ns);
 }
 
+static json_t *network(const void *context, size_t i)
+{
+    const struct uc_coverage_row *row =
+        (const struct uc_coverage_row *)context + i;
+
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "network", row->network,
+                     "math", uc_math_name(row->math), "layout",
+                     uc_layout_name(row->layout), "largest_batch",
+                     (json_int_t)row->largest_batch, "problems",
+                     (json_int_t)row->problems, "problems_without_engines",
+                     (json_int_t)row->unsearched);
+}
+
 static enum uc_status environment(struct uc_profile *profile,
                                   struct uc_profile_environment *entry,
                                   json_t *list, struct uc_error *err)
@@ -322,7 +336,8 @@ static enum uc_status environment(struct uc_profile *profile,
     int64_t counts[UC_OUTCOMES];
     struct uc_profile_kernels of_api;
     struct uc_problem *problems = NULL;
-    size_t count;
+    struct uc_coverage_row *networks = NULL;
+    size_t count, network_count;
     enum uc_status status;
     json_t *object;
 
@@ -334,17 +349,25 @@ static enum uc_status environment(struct uc_profile *profile,
     if (status == UC_OK)
         status =
             uc_profile_problems(profile, entry->id, &problems, &count, err);
-    if (status != UC_OK)
+    if (status == UC_OK)
+        status = uc_coverage_shipped(profile, entry->id, &networks,
+                                     &network_count, err);
+    if (status != UC_OK) {
+        free(problems);
         return status;
+    }
     object = json_pack(
-        "{s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "device",
+        "{s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+        (json_int_t)entry->id, "device",
         uc_json_device(&entry->environment.device), "versions",
         uc_json_versions(&entry->environment.versions), "measurements",
         (json_int_t)entry->measurements, "kernels", kernels(&of_api),
         "outcomes", outcomes(counts), "first_at",
         entry->measurements > 0 ? date(entry->first_at) : json_null(),
         "last_at", entry->measurements > 0 ? date(entry->last_at) : json_null(),
-        "problems", array(count, problem_text, problems));
+        "networks", array(network_count, network, networks), "problems",
+        array(count, problem_text, problems));
+    free(networks);
     free(problems);
     if (json_array_append_new(list, object) != 0)
         return uc_no_memory(err);

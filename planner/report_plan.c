@@ -173,6 +173,45 @@ static void add_totals(struct uc_table *table,
     add_gain(table, totals->undivided_ns, totals->predicted_ns);
 }
 
+/** Of a division only: under a limit of its own no operation gives anything
+ * away, and all copies of one are alike. */
+size_t uc_report_plan_notes(const struct uc_plan *plan,
+                            const char *notes[UC_REPORT_NOTES])
+{
+    bool slower = false, copies = false;
+    size_t count = 0;
+
+    for (size_t i = 0; i < plan->operation_count; i++) {
+        const struct uc_plan_operation *op = &plan->operations[i];
+
+        slower |= op->undivided_ns >= 0 && op->undivided_ns < op->time_ns;
+        for (size_t j = 0; j < i && plan->mode == UC_PLAN_WD; j++)
+            copies |=
+                strcmp(plan->operations[j].layer, op->layer) == 0 &&
+                plan->operations[j].batch == op->batch &&
+                uc_problem_equal(&plan->operations[j].problem, &op->problem);
+    }
+    if (slower && plan->mode == UC_PLAN_WD)
+        notes[count++] =
+            "A gain below 1: the undivided times are another division of the "
+            "same total, in which that operation has more of it; the totals "
+            "are what compares.";
+    if (copies)
+        notes[count++] =
+            "A layer in several rows: its copies got different shares of the "
+            "total, or do when undivided.";
+    return count;
+}
+
+static void print_plan_notes(FILE *out, const struct uc_plan *plan)
+{
+    const char *notes[UC_REPORT_NOTES];
+    size_t count = uc_report_plan_notes(plan, notes);
+
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%s\n", i == 0 ? "\n" : "", notes[i]);
+}
+
 /** "tensor-core, runtime-compiled" */
 static void notes_text(unsigned notes, char text[CELL])
 {
@@ -269,7 +308,10 @@ enum uc_status uc_report_plan_table(FILE *out, const struct uc_plan *plan,
     putc('\n', out);
     status = uc_table_print(&table, out, err);
     uc_table_free(&table);
-    return status == UC_OK ? print_engines(out, plan, err) : status;
+    if (status != UC_OK)
+        return status;
+    print_plan_notes(out, plan);
+    return print_engines(out, plan, err);
 }
 
 /* ------------------------------------------------------------------ CSV */

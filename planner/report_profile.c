@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "planner/coverage.h"
 #include "planner/report.h"
 #include "planner/table.h"
 
@@ -12,6 +13,8 @@ struct summary {
     int64_t operations[UC_OPERATIONS], maths[UC_MATHS]; /**< of problems */
     int64_t outcomes[UC_OUTCOMES];
     struct uc_profile_kernels kernels;
+    struct uc_coverage_row *networks; /**< owned */
+    size_t network_count;
 };
 
 static enum uc_status read_problems(struct uc_profile *profile,
@@ -47,6 +50,10 @@ static enum uc_status read_summary(struct uc_profile *profile,
     if (status == UC_OK)
         status = uc_profile_kernels(profile, summary->environment.id,
                                     &summary->kernels, err);
+    if (status == UC_OK)
+        status = uc_coverage_shipped(profile, summary->environment.id,
+                                     &summary->networks,
+                                     &summary->network_count, err);
     return status;
 }
 
@@ -111,12 +118,64 @@ static enum uc_status print_outcomes(FILE *out, const struct summary *summary,
     return status;
 }
 
+/** Whether kernels of the graph API are among those to choose from. */
+static void engines_text(const struct uc_coverage_row *row,
+                         char text[UC_REPORT_LINE])
+{
+    if (row->unsearched == 0)
+        snprintf(text, UC_REPORT_LINE, "measured");
+    else if (row->unsearched == row->problems)
+        snprintf(text, UC_REPORT_LINE, "not measured");
+    else
+        snprintf(text, UC_REPORT_LINE, "not measured for %zu of %zu problems",
+                 row->unsearched, row->problems);
+}
+
+static enum uc_status print_networks(FILE *out, const struct summary *summary,
+                                     struct uc_error *err)
+{
+    static const char *const titles[] = { "network", "math", "layout",
+                                          "up to batch", "graph engines" };
+    struct uc_table table;
+    enum uc_status status;
+
+    if (summary->network_count == 0) {
+        fputs("networks      none that ships can be planned without "
+              "measuring\n",
+              out);
+        return UC_OK;
+    }
+    fputs("networks      those that ship and can be planned without "
+          "measuring:\n\n",
+          out);
+    uc_table_init(&table, "lllrl");
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        uc_table_add(&table, titles[i]);
+    for (size_t i = 0; i < summary->network_count; i++) {
+        const struct uc_coverage_row *row = &summary->networks[i];
+        char text[UC_REPORT_LINE];
+
+        uc_table_add(&table, row->network);
+        uc_table_add(&table, uc_math_name(row->math));
+        uc_table_add(&table, uc_layout_name(row->layout));
+        snprintf(text, sizeof text, "%lld", (long long)row->largest_batch);
+        uc_table_add(&table, text);
+        engines_text(row, text);
+        uc_table_add(&table, text);
+    }
+    status = uc_table_print(&table, out, err);
+    uc_table_free(&table);
+    return status;
+}
+
 static enum uc_status print_summary(FILE *out, const struct summary *summary,
                                     struct uc_error *err)
 {
     const struct uc_profile_environment *entry = &summary->environment;
     char line[UC_REPORT_LINE], first[UC_REPORT_TEXT], last[UC_REPORT_TEXT];
+    enum uc_status status;
 
+    fprintf(out, "environment   %lld\n", (long long)entry->id);
     uc_report_device(&entry->environment.device, line);
     fprintf(out, "device        %s\n", line);
     uc_report_versions(&entry->environment.versions, line);
@@ -128,7 +187,15 @@ static enum uc_status print_summary(FILE *out, const struct summary *summary,
     }
     print_problems(out, summary);
     print_kernels(out, summary);
-    return print_outcomes(out, summary, err);
+    status = print_outcomes(out, summary, err);
+    return status == UC_OK ? print_networks(out, summary, err) : status;
+}
+
+static void free_all(struct summary *summaries, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(summaries[i].networks);
+    free(summaries);
 }
 
 static enum uc_status read_all(struct uc_profile *profile,
@@ -151,7 +218,7 @@ static enum uc_status read_all(struct uc_profile *profile,
     }
     free(list);
     if (status != UC_OK) {
-        free(made);
+        free_all(made, made == NULL ? 0 : used);
         return status;
     }
     *summaries = made;
@@ -173,6 +240,6 @@ enum uc_status uc_report_profile_table(FILE *out, struct uc_profile *profile,
             putc('\n', out);
         status = print_summary(out, &summaries[i], err);
     }
-    free(summaries);
+    free_all(summaries, count);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "common/bytes.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -245,5 +246,24 @@ void uc_report_kernels(const struct uc_plan_operation *operation, char *text,
         if ((i > 0 && !append(text, size, " + ")) ||
             !append(text, size, kernel))
             return;
+    }
+}
+
+void uc_report_environments(const struct uc_profile_environment *list,
+                            size_t count, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count && used < size; i++) {
+        const struct uc_environment *env = &list[i].environment;
+        char versions[UC_REPORT_LINE];
+        int length;
+
+        uc_report_versions(&env->versions, versions);
+        length =
+            snprintf(text + used, size - used, "%s%" PRId64 " (%s, %s)",
+                     i > 0 ? ", " : "", list[i].id, env->device.name, versions);
+        used += length > 0 ? (size_t)length : size;
     }
 }

@@ -138,9 +138,35 @@ ok "neither on stdout nor on stderr" test ! -s out -a ! -s err
 expect 0 "a dry run without a profile finds everything missing" \
     bench --profile none --dry-run tiny.json
 out_has "$all measurements, about "
+out_has "counted as for a new profile, none"
 expect 0 "a dry run of a full profile finds nothing" \
     bench --profile p --dry-run tiny.json
 out_has "0 measurements, about 0 s"
+out_has "counted against what p has of this GPU and these versions"
+UC_DOUBLE_CUDNN_VERSION=92000 expect 0 "after an upgrade" \
+    bench --profile p --dry-run tiny.json
+out_has "$all measurements, about "
+out_has "counted as for a new environment: p has nothing of this GPU and these versions"
+expect 0 "a dry run without a GPU" \
+    env LD_LIBRARY_PATH="$scratch" ucudnn-plan bench -p p --dry-run \
+    --api legacy tiny.json
+out_has "0 measurements, about 0 s"
+out_has "no GPU here: counted against what p has of its only environment, "
+cp p two
+UC_DOUBLE_CUDNN_VERSION=92000 bench --profile two --quiet tiny.json
+expect 0 "a dry run without a GPU of a profile of two" \
+    env LD_LIBRARY_PATH="$scratch" ucudnn-plan bench -p two --dry-run \
+    --api legacy tiny.json
+out_has "$all measurements, about "
+out_has "no GPU here, and two has several environments: counted as for a new one"
+mkdir -p data/profiles
+cp p data/profiles/shipped.profile
+expect 0 "a name that ships" env UCUDNN_DATA_DIR="$scratch/data" \
+    LD_LIBRARY_PATH="$scratch" ucudnn-plan bench -p shipped --dry-run \
+    --api legacy tiny.json
+out_has "counted as for a new profile, shipped"
+err_is "shipped: a new file in this folder, not the profile of this name that \
+ships"
 echo "not a profile" >text
 expect 6 "a dry run of what is no profile is refused" \
     bench --profile text --dry-run tiny.json

@@ -63,7 +63,7 @@ expect 2 "a slower operation is a regression" \
     ucudnn-plan compare old.plan slow.plan
 out_has "compared  tiny"
 out_has "limit     1 MiB per operation"
-out_has "regression: 1 slower, 5 of the same speed"
+out_has "regression: total slower, 1 slower, 5 of the same speed"
 ok "the operation is named" grep -q "^conv<2>|& forward .*slower (!)" out
 ok "nothing is said on standard error" [ ! -s err ]
 expect 0 "the other way round it is faster" \
@@ -142,12 +142,76 @@ expect 1 "no such network" \
     ucudnn-plan compare old.plan old.plan --network other
 err_is "ucudnn-plan compare: old.plan: no plan to compare"
 
+# Another network under the name: layers that came, went or repeat.
+sed 's/"repeat": 2/"repeat": 9/' tiny.json >often.json
+"$make" often.profile often.json power-of-two &&
+    mv tiny.json kept.json && mv often.json tiny.json &&
+    plan often.profile -w 1M && mv plan often.plan && mv kept.json tiny.json ||
+    exit 99
+expect 2 "layers that run more often are a slower total" \
+    ucudnn-plan compare old.plan often.plan
+out_has "regression: total slower, 6 of the same speed, \
+3 repeated more or less often"
+ok "each is named" [ "$(grep -c 'repeat 2 -> 9$' out)" -eq 3 ]
+cat >grown.json <<'END'
+{ "name": "tiny", "batch": 8, "dtype": "fp32", "math": "fma",
+  "layout": "nchw", "defaults": { "filter": 3, "pad": 1 },
+  "layers": { "conv1": { "in": [9, 9], "c": 3, "k": 4 },
+              "conv<2>|&": { "in": [30, 30], "c": 40, "k": 61 },
+              "conv3": { "in": [9, 9], "c": 4, "k": 4 } } }
+END
+"$make" grown.profile grown.json power-of-two &&
+    mv tiny.json kept.json && cp grown.json tiny.json &&
+    plan grown.profile -w 1M && mv plan grown.plan && mv kept.json tiny.json ||
+    exit 99
+expect 0 "operations of one side alone are no regression" \
+    ucudnn-plan compare old.plan grown.plan --junit ci.xml
+out_has "not the same operations: 6 added, 3 removed, 3 of the same speed"
+ok "and nothing is called fine" sh -c '! grep fine out'
+# What plan prints as predicted.
+old_all=$(ucudnn-plan show old.plan | sed -n 's/^predicted *//p')
+new_all=$(ucudnn-plan show grown.plan | sed -n 's/^predicted *//p')
+ok "the whole of both sides is told" grep -q \
+    "^total of all operations  *$old_all  *$new_all .* not judged$" out
+if command -v python3 >/dev/null; then
+    ok "JUnit's XML has them as skipped, each by a name of its own" python3 -c '
+import xml.etree.ElementTree as tree
+suite = tree.parse("ci.xml").getroot()[0]
+names = [c.get("name") for c in suite]
+skipped = [c.get("name") for c in suite if c.find("skipped") is not None]
+assert len(suite) == int(suite.get("tests")) == len(set(names)) == 14, names
+assert len(skipped) == int(suite.get("skipped")) == 10, skipped
+assert "conv<2>|& forward, removed" in skipped, skipped
+assert "conv<2>|& forward, added" in skipped, skipped
+assert "total of all operations" in skipped, skipped
+'
+else
+    skip "JUnit's XML has them as skipped" "no python3"
+fi
+ucudnn-plan compare old.plan grown.plan --json >out
+out_has '"same_operations": false'
+ucudnn-plan compare old.plan grown.plan --markdown >out
+out_has "- **not the same operations**: 6 added"
+ucudnn-plan dump old.plan | sed 's/^\(operation.*layer=\)/\1new-/' |
+    ucudnn-plan restore -o renamed.plan
+expect 1 "nothing in common" ucudnn-plan compare old.plan renamed.plan
+err_is "ucudnn-plan compare: the plans have no operation in common: \
+tiny, batch 8, fp32 nchw, fma against tiny, batch 8, fp32 nchw, fma with other \
+layers"
+err_one_line
+expect 1 "another batch" sh -c '
+    ucudnn-plan plan tiny.json --offline -q -p old.profile -w 1M -b 4 \
+        -o four-images.plan &&
+    ucudnn-plan compare old.plan four-images.plan --junit none.xml'
+err_has "batch 8, fp32 nchw, fma against tiny, batch 4, fp32 nchw, fma"
+ok "writes no report" [ ! -e none.xml ]
+
 # Profiles: each problem, and a network.
 expect 0 "a profile is like itself" ucudnn-plan compare old.profile old.profile
 out_has "compared  6 problems that both have, each at its largest batch"
 expect 2 "a slower problem" \
     ucudnn-plan compare old.profile slow.profile -w 1M
-out_has "regression: 1 slower, 5 of the same speed"
+out_has "regression: total slower, 1 slower, 5 of the same speed"
 expect 2 "a network" \
     ucudnn-plan compare old.profile slow.profile --network tiny.json -w 1M
 out_has "compared  tiny, batch 8"
@@ -157,7 +221,17 @@ ok "is as its plans are" sh -c '
     tail -n 4 network.out | diff - plans.tail'
 expect 4 "a network that was not measured" \
     ucudnn-plan compare old.profile old.profile --network alexnet
-err_has 'old.profile: nothing was measured of layer "conv1"'
+err_has "old.profile lacks "
+err_has " measurements of alexnet that bench could add"
+err_one_line
+expect 4 "a batch that was not measured, as plan refuses it" \
+    ucudnn-plan compare old.profile old.profile --network tiny.json -b 6
+# Six problems at batch 6, and the filters' at beta 1 also at batch 4, which are
+# part of it: 8 forward, 6 backward-data, 7 backward-filter kernels.
+err_has "old.profile lacks"
+err_has "add; it has tiny at batch 4 and 8"
+expect 0 "the batch below" \
+    ucudnn-plan compare old.profile old.profile --network tiny.json -b 4
 
 # The samples decide: 20 % slower, with samples apart and with samples mixed.
 edited 'samples(1)' | ucudnn-plan restore -o calm.old.profile
@@ -180,7 +254,7 @@ edited 'if (field("problem") ~ /^forward.*c40/ && field("time_ns") > 0) {
     ucudnn-plan restore -o dead.profile
 expect 2 "an operation for which nothing works any more" \
     ucudnn-plan compare old.profile dead.profile
-out_has "regression: 1 removed, 5 of the same speed"
+out_has "regression, not the same operations: 1 removed, 5 of the same speed"
 
 # Devices and versions.
 ucudnn-plan dump old.plan | sed 's/Test GPU/Other GPU/' |
@@ -201,13 +275,17 @@ expect 0 "another version is said" ucudnn-plan compare old.plan newer.plan
 out_has "versions  cuDNN 9.19.0, CUDA 13.0, driver 580.1 -> cuDNN 9.20.0"
 "$make" two.profile tiny.json power-of-two second-environment
 expect 1 "several environments" ucudnn-plan compare two.profile old.profile
-err_has "holds several environments, choose one with --old-environment"
+err_is "ucudnn-plan compare: two.profile: holds several environments, choose one \
+with --old-environment: 1 (Test GPU, cuDNN 9.19.0, CUDA 13.0, driver 580.1), 2 \
+(Test GPU, cuDNN 9.20.0, CUDA 13.0, driver 580.1)"
 expect 0 "of one file" ucudnn-plan compare two.profile two.profile \
     --old-environment 1 --new-environment 2
 out_has "-> cuDNN 9.20.0"
 expect 1 "no such environment" \
     ucudnn-plan compare two.profile old.profile --old-environment 9
-err_is "ucudnn-plan compare: two.profile: has no environment 9"
+err_is "ucudnn-plan compare: two.profile: has no environment 9, it has 1 (Test \
+GPU, cuDNN 9.19.0, CUDA 13.0, driver 580.1), 2 (Test GPU, cuDNN 9.20.0, CUDA \
+13.0, driver 580.1)"
 
 # What it refuses.
 expect 1 "a plan and a profile" ucudnn-plan compare old.plan old.profile

@@ -31,7 +31,8 @@ expect 5 "and a GPU" without_gpu ucudnn-plan doctor -p h200 --device 0
 mkdir none
 UCUDNN_DATA_DIR=$scratch/none
 expect 6 "no data" without_gpu ucudnn-plan doctor
-err_is "ucudnn-plan doctor: $scratch/none/networks: No such file or directory"
+err_is "ucudnn-plan doctor: $scratch/none/networks: No such file or directory \
+(UCUDNN_DATA_DIR names this folder)"
 out_has "data           $scratch/none/networks: No such file"
 mkdir none/networks none/profiles
 expect 0 "empty folders" without_gpu ucudnn-plan doctor

@@ -51,7 +51,7 @@ err_has ': No such file or directory'
 expect 6 "a folder" ucudnn-plan networks ./
 err_is 'ucudnn-plan networks: ./: Is a directory'
 expect 6 "no data folder" env UCUDNN_DATA_DIR=/nonexistent ucudnn-plan networks
-err_is 'ucudnn-plan networks: /nonexistent/networks: No such file or directory'
+err_is 'ucudnn-plan networks: /nonexistent/networks: No such file or directory (UCUDNN_DATA_DIR names this folder)'
 
 # Without the variable, data is found beside the program or where it is
 # installed to, wherever the current folder is.
@@ -66,5 +66,18 @@ cp good.json tree/db/networks/built.json
 expect 0 "a build tree's data is found from the program" \
     env -u UCUDNN_DATA_DIR tree/ucudnn-plan networks built
 out_has "built"
+
+# Built elsewhere and not installed.
+mkdir alone
+cp "$abs_top_builddir/ucudnn-plan" alone
+if env -u UCUDNN_DATA_DIR alone/ucudnn-plan networks >out 2>err; then
+    skip "what is not installed says so" "ucudnn is installed here"
+else
+    expect 6 "what is not installed says so" env -u UCUDNN_DATA_DIR \
+        alone/ucudnn-plan plan alexnet -p ./p.profile -w 1M
+    err_has 'no network "alexnet": '
+    err_has '("make install" makes it; UCUDNN_DATA_DIR can name another, such as db/ of the sources)'
+    err_one_line
+fi
 
 finish

@@ -193,14 +193,27 @@ expect 4 "a batch that was not measured" \
     plan -p a.profile -w 1G --batch 16 -o missing.plan
 err_has "missing: forward:fp32:fma:nchw:c4:k16:i16x16:f3x3:p1x1 micro-batch 16: 8 kernels"
 # Five problems at batch 16; backward-filter at beta 1 also at batch 8.
-err_has "a.profile lacks 50 measurements of net that bench could add (--offline does not measure)"
+err_has "a.profile lacks 50 measurements of net; it has net up to batch 8; bench could add the rest (--offline does not measure)"
 ok "nothing is printed" [ ! -s out ]
 ok "no plan is written" no_file missing.plan
 expect 4 "quietly" plan -p a.profile -w 1G --batch 16 --quiet
 err_one_line
 expect 4 "other arithmetic was not measured" plan -p a.profile -w 1G -m tf32 -q
+err_has "; it has net with --math fma --layout nchw; "
+expect 4 "another layout was not measured" \
+    plan -p a.profile -w 1G --layout nhwc -q
+err_has "; it has net with --layout nchw; "
+expect 4 "nor both" plan -p a.profile -w 1G --layout nhwc -b 16 -q
+err_has "; it has net with --layout nchw up to batch 8; "
 expect 4 "all sizes were not measured" plan -p a.profile -w 1G --policy all
 err_has "missing: 15 more"
+err_has "; it has net with --policy power-of-two; "
+expect 4 "a batch between two" plan -p a.profile -w 1G -b 6 -q
+err_has "; it has net at batch 4 and 8; "
+sed 's/"c": 4/"c": 5/' net.json >other.json
+expect 4 "nothing alike was measured" \
+    ucudnn-plan plan --offline other.json -p a.profile -w 1G -q
+err_has " measurements of net that bench could add (--offline"
 expect 0 "fewer sizes are enough" plan -p a.profile -w 1G --policy 4
 expect 0 "undivided" plan -p a.profile -w 64K --policy undivided
 

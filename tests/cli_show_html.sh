@@ -56,6 +56,12 @@ ok "nothing is printed" [ ! -s out ]
 ok "the page says why it has no curve" \
     grep -F "Not drawn: no profile was given, and none ships." one.html
 ok "and draws none" absent '<svg class="chart"' one.html
+ok "nor does a limit for each operation need notes on rows" \
+    absent 'A layer in several rows' one.html
+ucudnn-plan plan net.json -p a.profile -t 32K --offline -q -o divided.plan
+ucudnn-plan show divided.plan --html divided.html
+ok "rows that a division makes odd are explained below the table" \
+    grep -F '<p class="note">A layer in several rows: ' divided.html
 expect 0 "a profile is named" \
     ucudnn-plan show a.plan --html a.html -p a.profile
 ok "each plan has its curve, in two sizes" \

@@ -169,6 +169,10 @@ ok "of halves between powers of two, behind the least" awk -v least="$least" '
 ok "each is what plan gives there" points_are_plans -w grid
 ok "it goes as far as anything changes" awk -v last="$(tail -n 1 wr |
     sed 's/ .*//')" 'END { exit !($1 >= last && $1 < 1.5 * last) }' grid
+sweep -p a.profile --grid 2 >out
+ok "and none is left out of the table" [ \
+    "$(sed -n '/^workspace reuse/,/^workspace division/p' out |
+        grep -c '[0-9]x')" -eq "$(wc -l <grid)" ]
 expect 1 "a grid can be too fine" sweep -p a.profile --grid 1025
 err_is "ucudnn-plan sweep: --grid: 1025 is more than 1024"
 
@@ -222,7 +226,7 @@ ok "nothing is printed" [ ! -s out ]
 expect 1 "a profile is needed" sweep
 err_is "ucudnn-plan sweep: --profile is needed"
 expect 4 "a batch that was not measured" sweep -p a.profile -b 16 -q
-err_has "a.profile lacks 50 measurements of net that bench could add (--offline does not measure)"
+err_has "a.profile lacks 50 measurements of net; it has net up to batch 8; bench could add the rest (--offline does not measure)"
 err_one_line
 expect 3 "a limit that nothing fits" sweep -p a.profile -w 0 --deterministic
 err_has "no configuration fits --workspace-limit 0: the least that would do is"

@@ -2,7 +2,7 @@
 
 /* Comparing: what counts as a change, what is paired, what a total is. */
 
-#include "planner/compare.h"
+#include "planner/report_compare.h"
 
 #include "tests/plan_support.h"
 
@@ -194,6 +194,10 @@ static void operations_are_matched_by_layer_problem_and_batch(void **state)
     assert_int_equal(out.splits, 2);
     assert_int_equal(out.old_total.time_ns, 3000000);
     assert_int_equal(out.new_total.time_ns, 3000000);
+    assert_int_equal(out.common, 3);
+    assert_true(out.others);
+    assert_int_equal(out.old_all.time_ns, 5000000);
+    assert_int_equal(out.new_all.time_ns, 6000000);
     assert_false(out.regression);
     assert_null(out.rows[0].now);
     assert_null(out.rows[7].old);
@@ -230,6 +234,36 @@ static void a_total_counts_repeats_and_sums_samples(void **state)
     for (int i = 0; i < 5; i++)
         assert_true(out.new_total.sample_ns[i] == (float)(70 + 4 * i));
     assert_true(out.total.p >= 1);
+    uc_comparison_free(&out);
+    uc_compare_side_free(&old);
+    uc_compare_side_free(&now);
+}
+
+/** One operation three times as often: its time is the same, and yet the total
+ * is twice as long. */
+static void another_repeat_is_told(void **state)
+{
+    struct uc_compare_side old, now;
+    char verdict[UC_REPORT_VERDICT], verdicts[UC_REPORT_VERDICTS];
+    struct uc_comparison out;
+
+    (void)state;
+    make_side(&old, 2);
+    make_side(&now, 2);
+    item_of(&now, 1)->repeat = 3;
+    compare(&old, &now, &out);
+    assert_int_equal(out.verdicts[UC_COMPARE_SAME], 2);
+    assert_int_equal(out.repeats, 1);
+    assert_false(out.others);
+    assert_false(out.rows[1].regression);
+    assert_true(out.total.regression);
+    assert_false(uc_report_changed(&out.rows[0]));
+    assert_true(uc_report_changed(&out.rows[1]));
+    uc_report_verdict(&out.rows[1], verdict);
+    assert_string_equal(verdict, "repeat 1 -> 3");
+    uc_report_verdicts(&out, verdicts);
+    assert_string_equal(verdicts, "total slower, 2 of the same speed, "
+                                  "1 repeated more or less often");
     uc_comparison_free(&out);
     uc_compare_side_free(&old);
     uc_compare_side_free(&now);
@@ -376,6 +410,7 @@ int main(void)
         cmocka_unit_test(samples_are_tested_by_their_ranks),
         cmocka_unit_test(operations_are_matched_by_layer_problem_and_batch),
         cmocka_unit_test(a_total_counts_repeats_and_sums_samples),
+        cmocka_unit_test(another_repeat_is_told),
         cmocka_unit_test(in_a_division_the_total_counts),
         cmocka_unit_test(a_total_can_be_a_regression_by_itself),
         cmocka_unit_test(copies_of_one_operation_count_as_one),

@@ -179,13 +179,14 @@ static void a_missing_folder_is_named(void **state)
     setenv("UCUDNN_DATA_DIR", "nowhere", 1);
     assert_int_equal(uc_data_list(UC_DATA_NETWORK, &names, &count, &err),
                      UC_EFILE);
-    assert_string_equal(err.text,
-                        "nowhere/networks: No such file or directory");
+    assert_string_equal(err.text, "nowhere/networks: No such file or directory "
+                                  "(UCUDNN_DATA_DIR names this folder)");
     assert_null(names);
     assert_int_equal(
         uc_data_find(UC_DATA_NETWORK, "a", path, sizeof path, &err), UC_EFILE);
     assert_string_equal(err.text,
-                        "no network \"a\": nothing in nowhere/networks");
+                        "no network \"a\": nowhere/networks: No such file or "
+                        "directory (UCUDNN_DATA_DIR names this folder)");
     setenv("UCUDNN_DATA_DIR", "data", 1);
 }
 

@@ -219,10 +219,8 @@ static void a_full_disk_is_one_line_and_loses_nothing(void **state)
     make_large_dump();
     assert_int_equal(mkdir(folder, 0755), 0);
     result = in_child(on_a_full_disk, folder);
-    if (result == NOT_HERE) {
-        print_message("no tmpfs can be mounted here\n");
-        skip();
-    }
+    if (result == NOT_HERE)
+        skip_because("no tmpfs can be mounted here");
     assert_int_equal(result, 0);
 }
 
@@ -325,10 +323,8 @@ static void a_read_only_folder_is_one_line(void **state)
     result = in_child(write_to_all, folder);
     assert_int_equal(access(in_folder("closed/new.profile"), F_OK), -1);
     assert_int_equal(chmod(folder, 0755), 0);
-    if (result == NOT_HERE) {
-        print_message("root cannot be given up here\n");
-        skip();
-    }
+    if (result == NOT_HERE)
+        skip_because("root cannot be given up here");
     assert_int_equal(result, 0);
 }
 

@@ -120,7 +120,7 @@ static void alternate(bool wd)
     struct tasks t[DEVICES];
 
     if (gpu.device_count < DEVICES)
-        skip();
+        skip_because("fewer than two GPUs");
     for (int d = 0; d < DEVICES; d++)
         open_tasks(&t[d], d, wd);
     for (int round = 0; round < ROUNDS; round++)
@@ -167,7 +167,7 @@ static void share(bool wd)
     pthread_t threads[DEVICES];
 
     if (gpu.device_count < DEVICES)
-        skip();
+        skip_because("fewer than two GPUs");
     for (int d = 0; d < DEVICES; d++)
         open_tasks(&t[d], d, wd);
     for (int d = 0; d < DEVICES; d++)

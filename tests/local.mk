@@ -78,6 +78,10 @@ cli_tests += \
 	tests/man_options.sh \
 	tests/readme_commands.sh
 
+# the frame itself
+cli_tests += \
+	tests/tap_reasons.sh
+
 # command line
 unit_tests += \
 	tests/opt_parse
@@ -124,6 +128,7 @@ cli_tests += tests/cli_compare.sh
 
 # reports
 unit_tests += \
+	tests/chart_draw \
 	tests/json_print \
 	tests/markup_text \
 	tests/report_plan \
@@ -131,7 +136,8 @@ unit_tests += \
 	tests/report_text
 cli_tests += \
 	tests/cli_show_files.sh \
-	tests/cli_show_html.sh
+	tests/cli_show_html.sh \
+	tests/cli_show_profile.sh
 
 # networks, policies and shipped data
 unit_tests += \
@@ -187,6 +193,7 @@ cli_tests += \
 	tests/cli_sweep.sh
 unit_tests += \
 	tests/candidates_filter \
+	tests/coverage_batches \
 	tests/curve_build \
 	tests/desirable_build \
 	tests/plan_build \

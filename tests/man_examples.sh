@@ -1,6 +1,7 @@
 # Runs the examples of ucudnn-plan(1). A comment before each says what it
-# needs: "example", "example: gpu", or "example: FILE" of the shipped data,
-# with "cairo" behind it when it draws.
+# needs: "example"; "example: gpu"; "example: user" for a program of theirs, or
+# what was made with it; or "example: FILE" of the shipped data, with "cairo"
+# behind it when it draws.
 # Lines that begin with "$ " are commands; lines behind one, if any, are its
 # whole output.
 . "$abs_top_srcdir/tests/lib.sh"
@@ -49,7 +50,10 @@ for example in example.*; do
         run_example "$example"
         ;;
     gpu)
-        skip "$name" "it measures on a GPU for long"
+        skip "$name" "it needs a GPU, and time on it"
+        ;;
+    user)
+        skip "$name" "it needs a program of the user, or files made with one"
         ;;
     *cairo)
         needs=${needs% cairo}

@@ -352,7 +352,7 @@ static void the_locale_changes_nothing(void **state)
     for (size_t i = 0; i < UNIT_COUNT(locales) && !set; i++)
         set = setlocale(LC_ALL, locales[i]) != NULL;
     if (!set)
-        skip();
+        skip_because("no locale with a decimal comma here");
     assert_int_equal(
         parse("{'name':'I','batch':1.5}", &UC_NETWORK_AS_IS, &network, &err),
         UC_EINPUT);

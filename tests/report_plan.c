@@ -306,6 +306,42 @@ static void engine_plan(struct uc_plan *plan)
     assert_done(uc_plan_check(plan, err));
 }
 
+/** A division in which one operation gave way to the others, and the copies
+ * of another are in two rows; the same rows under a limit for each say
+ * nothing. */
+static void a_division_explains_its_odd_rows(void **state)
+{
+    static const char gain[] = "\nA gain below 1: ";
+    static const char copies[] = "\nA layer in several rows: ";
+    struct uc_plan plan;
+    char *text;
+
+    (void)state;
+    sample_plan(&plan);
+    plan.mode = UC_PLAN_WD;
+    text = printed(table, &plan, 1);
+    assert_null(strstr(text, gain));
+    assert_null(strstr(text, copies));
+    free(text);
+    plan.operations[1].undivided_ns = plan.operations[1].time_ns - 1;
+    text = printed(table, &plan, 1);
+    assert_non_null(strstr(text, gain));
+    assert_null(strstr(text, copies));
+    free(text);
+    plan.operations[1].undivided_ns = plan.operations[1].time_ns;
+    strcpy(plan.operations[1].layer, plan.operations[0].layer);
+    plan.operations[1].problem = plan.operations[0].problem;
+    text = printed(table, &plan, 1);
+    assert_null(strstr(text, gain));
+    assert_non_null(strstr(text, copies));
+    free(text);
+    plan.mode = UC_PLAN_WR;
+    text = printed(table, &plan, 1);
+    assert_null(strstr(text, copies));
+    free(text);
+    uc_plan_free(&plan);
+}
+
 static void engines_are_listed_with_their_notes(void **state)
 {
     static const char tail[] =
@@ -407,7 +443,7 @@ static void write_errors_stay_in_the_file(void **state)
 
     (void)state;
     if (full == NULL)
-        skip();
+        skip_because("no /dev/full here");
     setvbuf(full, NULL, _IONBF, 0);
     sample_plan(&plan);
     assert_done(uc_report_plans_json(full, &plan, 1, err));
@@ -423,7 +459,7 @@ static void the_locale_changes_nothing(void **state)
 
     (void)state;
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        skip();
+        skip_because("no locale de_DE.UTF-8 here");
     sample_plan(&plan);
     text = printed(table, &plan, 1);
     assert_string_equal(text, wr_table);
@@ -439,6 +475,7 @@ int main(void)
         cmocka_unit_test(csv_quotes_what_needs_it),
         cmocka_unit_test(json_has_every_field_in_order),
         cmocka_unit_test(json_tells_every_choice),
+        cmocka_unit_test(a_division_explains_its_odd_rows),
         cmocka_unit_test(engines_are_listed_with_their_notes),
         cmocka_unit_test(several_plans_are_an_array),
         cmocka_unit_test(write_errors_stay_in_the_file),

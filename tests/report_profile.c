@@ -54,7 +54,8 @@ static void a_table_sums_up_each_environment(void **state)
 
     (void)state;
     assert_string_equal(
-        text, "device        NVIDIA H200 (compute capability 9.0, 132 "
+        text, "environment   1\n"
+              "device        NVIDIA H200 (compute capability 9.0, 132 "
               "multiprocessors, 139.7 GiB)\n"
               "versions      cuDNN 9.19.0, CUDA 13.0, driver 580.159.04\n"
               "dates         2025-11-30 00:00:00 to 2025-11-30 01:00:00 UTC\n"
@@ -63,12 +64,17 @@ static void a_table_sums_up_each_environment(void **state)
               "measurements  3: 3 legacy, 0 graph\n"
               "  measured  2\n"
               "  crashed   1\n"
+              "networks      none that ships can be planned without "
+              "measuring\n"
               "\n"
+              "environment   2\n"
               "device        NVIDIA H200 (compute capability 9.0, 132 "
               "multiprocessors, 139.7 GiB)\n"
               "versions      cuDNN 9.19.0, CUDA 13.0\n"
               "problems      0: 0 forward, 0 backward-data, 0 backward-filter\n"
-              "measurements  0: 0 legacy, 0 graph\n");
+              "measurements  0: 0 legacy, 0 graph\n"
+              "networks      none that ships can be planned without "
+              "measuring\n");
     free(text);
     uc_profile_close(profile);
 }
@@ -146,7 +152,9 @@ static void json_has_outcomes_and_problems(void **state)
     assert_string_equal(
         json_string_value(json_array_get(json_object_get(one, "problems"), 0)),
         "backward-filter:fp32:tf32:nchw:c64:k192:i27x27:f5x5:p2x2");
+    assert_int_equal(json_integer_value(json_object_get(one, "id")), 1);
     one = json_array_get(list, 1);
+    assert_int_equal(json_integer_value(json_object_get(one, "id")), 2);
     assert_true(json_is_null(json_object_get(one, "first_at")));
     assert_int_equal(json_array_size(json_object_get(one, "problems")), 0);
     json_decref(root);

@@ -4,7 +4,8 @@
 #   through, so that a program may run as many groups as it likes;
 # - cmocka writes "not ok 3 # SKIP name" for a skipped test, which would
 #   count as failed;
-# - a program that says nothing and exits with 77 is skipped.
+# - a program that runs no test and exits with 77 is skipped;
+# - the line said before either is the reason.
 #
 # Usage: sh tap.sh PROGRAM [ARGUMENT...]; exits as the program does, except
 # for 1 to 99, cmocka's count of tests that already said "not ok".
@@ -32,13 +33,14 @@ function flush_held() {
     sub(/^(not )?ok [0-9]* *(- *)?/, "")
     if (/^# SKIP /) {
         word = "ok"
-        $0 = substr($0, 8) " # SKIP"
+        $0 = substr($0, 8) " # SKIP " (said == "" ? "no reason given" : said)
     } else if (word == "not") {
         word = "not ok"
         failed++
     }
     # cmocka sums a failed group up once more, without a number
     print word " " ++count " - " $0
+    said = ""
     next
 }
 /^# not ok - / || /^# ok - / { next }
@@ -48,12 +50,15 @@ function flush_held() {
 }
 {
     flush_held()
-    print /^#/ ? $0 : "# " $0
+    said = $0
+    sub(/^# */, "", said)
+    print "# " said
 }
 END {
     status = substr(held, 13) + 0
     if (status == 77 && count == 0 && planned == 0) {
-        print "1..0 # SKIP " program
+        print "1..0 # SKIP " program ": " \
+            (said == "" ? "no reason given" : said)
         exit 0
     }
     print "1.." planned + 0

@@ -17,6 +17,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/** Skip the test; tests/tap.sh takes the line before as the reason. */
+static inline void skip_because(const char *reason)
+{
+    print_message("%s\n", reason);
+    skip();
+}
+
 #define UNIT_COUNT(array) (sizeof(array) / sizeof *(array))
 
 #endif
