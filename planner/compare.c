@@ -174,8 +174,7 @@ static void add_all(const struct uc_compare_side *side,
     const struct uc_compare_item *items = side->items;
 
     for (size_t i = 0; i < side->count; i++)
-        all->time_ns =
-            add_product(all->time_ns, items[i].repeat, items[i].time_ns);
+        all->time_ns = uc_sum(all->time_ns, items[i].repeat, items[i].time_ns);
 }
 
 enum uc_status uc_compare(const struct uc_compare_side *old,
