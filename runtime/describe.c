@@ -9,7 +9,7 @@
 static void read_driver_version(char *version, size_t size)
 {
     FILE *file = fopen("/sys/module/nvidia/version", "r");
-    char line[256];
+    char line[256], *rest;
 
     version[0] = '\0';
     if (file != NULL) {
@@ -22,8 +22,8 @@ static void read_driver_version(char *version, size_t size)
     if (file == NULL)
         return;
     if (fgets(line, sizeof line, file) != NULL)
-        for (char *word = strtok(line, " \n"); word != NULL;
-             word = strtok(NULL, " \n"))
+        for (char *word = strtok_r(line, " \n", &rest); word != NULL;
+             word = strtok_r(NULL, " \n", &rest))
             if (word[0] >= '0' && word[0] <= '9' && strchr(word, '.')) {
                 snprintf(version, size, "%s", word);
                 break;

@@ -36,15 +36,15 @@ void uc_matcher_free(struct uc_matcher *matcher)
 static const char *judge(const struct uc_plan *plan,
                          const struct uc_environment *here, enum uc_match match)
 {
-    const char *difference = NULL;
-
-    if (match != UC_MATCH_ANY)
-        difference =
-            uc_device_difference(&plan->environment.device, &here->device);
-    if (difference == NULL && match == UC_MATCH_EXACT &&
-        plan->environment.versions.cudnn != here->versions.cudnn)
-        difference = "cudnn version";
-    return difference;
+    switch (match) {
+    case UC_MATCH_ANY:
+        return NULL;
+    case UC_MATCH_DEVICE:
+        return uc_device_difference(&plan->environment.device, &here->device);
+    case UC_MATCH_EXACT:
+    default:
+        return uc_followed_difference(&plan->environment, here);
+    }
 }
 
 /** One line, on the newest plan, for the first device that may use none; all
@@ -77,11 +77,11 @@ static const char **judge_all(struct uc_matcher *m, CUdevice device)
     const char **list = calloc(count + 1, sizeof *list);
     struct uc_environment here = { 0 };
 
-    if (list == NULL || uc_describe_device(m->cuda, device, &here.device) ||
-        uc_describe_versions(m->cuda, m->cudnn, &here.versions)) {
+    if (list == NULL || uc_describe_device(m->cuda, device, &here.device)) {
         free(list);
         return NULL;
     }
+    here.versions.cudnn = (int)m->cudnn->GetVersion();
     for (size_t i = 0; i < count; i++)
         list[i] = judge(&plans[i], &here, m->match);
     tell(m, device, list);

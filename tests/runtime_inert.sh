@@ -22,6 +22,14 @@ ok "neither CUDA nor cuDNN is needed" test -z "$(grep -i -e cuda -e cudnn -e \
     nvidia needed)"
 ok "nothing is missing" test -z "$(grep 'not found' needed)"
 
+# What the C library keeps once for the whole process is the program's.
+nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' \
+    >imports
+ok "it calls the C library" grep -qx malloc imports
+ok "it leaves alone what a process has once" test -z "$(grep -x -e strtok \
+    -e setlocale -e setenv -e putenv -e unsetenv -e srand -e rand -e chdir \
+    -e signal -e sigaction -e umask imports)"
+
 if sanitized; then
     skip "programs without cuDNN" "the library is instrumented"
     finish

@@ -3,6 +3,7 @@
  *
  *   capture  a call under stream capture, one without, one under capture
  *   overlap  calls, each while another thread captures a stream of its own
+ *   first    counts the files that the first planned calls open
  *   warm     counts what a thousand calls do that is not a convolution
  *   null     calls without alpha, beta, tensors, descriptors or a handle
  *   fork     a child that does not use CUDA, another that runs /bin/true
@@ -147,6 +148,30 @@ static void overlap(void)
     client_run_cases(&options, &client, stdout);
     stop(&client);
     pthread_barrier_destroy(&barrier);
+}
+
+static void first(void)
+{
+    struct client client;
+    struct client_problem problem;
+    size_t bytes;
+    long files;
+
+    start(&client, CU_STREAM_NON_BLOCKING);
+    open_case(&client, &problem);
+    /* Refused, but whoever stands in front of cuDNN is awake. */
+    cudnnGetConvolutionForwardWorkspaceSize(client.handle, NULL, NULL, NULL,
+                                            NULL, 0, &bytes);
+    files = client_files();
+    for (int op = 0; op < CLIENT_OPERATIONS; op++)
+        CLIENT_DO(client_convolve(&problem, (enum client_operation)op,
+                                  options.algorithm, 1, 0));
+    if (client_files() < 0)
+        printf("files unknown\n");
+    else
+        printf("files %ld\n", client_files() - files);
+    client_close(&problem);
+    stop(&client);
 }
 
 static void warm(void)
@@ -385,6 +410,7 @@ int main(int argc, char **argv)
         void (*go)(void);
     } ways[] = { { "capture", capture },
                  { "overlap", overlap },
+                 { "first", first },
                  { "warm", warm },
                  { "null", null },
                  { "fork", fork_both },
