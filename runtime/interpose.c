@@ -59,7 +59,7 @@ EXPORT cudnnStatus_t cudnnConvolutionForward(
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
     int algorithm = (int)algo;
 
-    if (session == NULL)
+    if (session == NULL || session->cudnn.ConvolutionForward == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
           follow_plan(&call, &tensors, alpha, beta, workSpace,
@@ -90,7 +90,7 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardData(
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
     int algorithm = (int)algo;
 
-    if (session == NULL)
+    if (session == NULL || session->cudnn.ConvolutionBackwardData == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
           follow_plan(&call, &tensors, alpha, beta, workSpace,
@@ -121,7 +121,7 @@ EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
     int algorithm = (int)algo;
 
-    if (session == NULL)
+    if (session == NULL || session->cudnn.ConvolutionBackwardFilter == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
           follow_plan(&call, &tensors, alpha, beta, workSpace,
@@ -235,7 +235,8 @@ EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
     int algorithm = (int)algo;
 
-    if (session == NULL)
+    if (session == NULL ||
+        session->cudnn.ConvolutionBiasActivationForward == NULL)
         return CUDNN_STATUS_NOT_INITIALIZED;
     if (!(session->table != NULL &&
           follow_plan_fused(session, &call, &tensors, alpha1, &epilogue, zDesc,

@@ -42,7 +42,7 @@ EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
 
     if (uc_sight != NULL)
         uc_sight_count(&uc_sight->graphs);
-    if (session != NULL) {
+    if (session != NULL && session->cudnn.BackendExecute != NULL) {
         uc_stats_graph();
         return session->cudnn.BackendExecute(handle, executionPlan,
                                              variantPack);

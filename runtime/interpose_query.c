@@ -68,7 +68,7 @@ static bool find_answer(const struct uc_session *session,
             handle, operation, { X, Y, W, convDesc }, false                   \
         };                                                                    \
                                                                               \
-        if (session == NULL)                                                  \
+        if (session == NULL || session->cudnn.Function == NULL)               \
             return CUDNN_STATUS_NOT_INITIALIZED;                              \
         if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||            \
             perfResults == NULL || !find_answer(session, &call, &a))          \
@@ -108,7 +108,8 @@ static bool find_answer(const struct uc_session *session,
             handle, operation, { X, Y, W, convDesc }, false                   \
         };                                                                    \
                                                                               \
-        if (session == NULL)                                                  \
+        if (session == NULL ||                                                \
+            session->cudnn.GetConvolution##Name##WorkspaceSize == NULL)       \
             return CUDNN_STATUS_NOT_INITIALIZED;                              \
         if (sizeInBytes != NULL &&                                            \
             uc_session_find(&call, sizeInBytes) != NULL)                      \
@@ -134,7 +135,8 @@ static bool find_answer(const struct uc_session *session,
             handle, operation, { X, Y, W, convDesc }, false                   \
         };                                                                    \
                                                                               \
-        if (session == NULL)                                                  \
+        if (session == NULL ||                                                \
+            session->cudnn.FindConvolution##Name##AlgorithmEx == NULL)        \
             return CUDNN_STATUS_NOT_INITIALIZED;                              \
         /* What does not fit the workspace given would not be run. */         \
         if (requestedAlgoCount < 1 || returnedAlgoCount == NULL ||            \

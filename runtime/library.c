@@ -30,12 +30,12 @@ static const struct symbol cuda_symbols[] = {
 #undef UC_SYMBOL
 };
 
-static const struct symbol cudnn_symbols[] = {
 #define UC_SYMBOL(name) \
     { UC_STRING(cudnn##name), offsetof(struct uc_cudnn, name), false },
-    UC_CUDNN_FUNCTIONS(UC_SYMBOL)
+static const struct symbol cudnn_symbols[] = { UC_CUDNN_FUNCTIONS(UC_SYMBOL)
+                                                   UC_CUDNN_PASSED(UC_SYMBOL) };
+static const struct symbol passed_symbols[] = { UC_CUDNN_PASSED(UC_SYMBOL) };
 #undef UC_SYMBOL
-};
 
 /** Newer headers name a version that an older driver does not have. */
 static void *find(void *library, const char *name)
@@ -53,19 +53,42 @@ static void *find(void *library, const char *name)
                                                     : NULL;
 }
 
+static void put(void *table, const struct symbol *symbol, void *function)
+{
+    memcpy((char *)table + symbol->offset, &function, sizeof function);
+}
+
+/** All that there are; fails when one is missing. */
 static enum uc_status resolve(void *library, const char *soname,
                               const struct symbol *symbols, size_t count,
                               void *table, struct uc_error *err)
 {
+    enum uc_status status = UC_OK;
+
     for (size_t i = 0; i < count; i++) {
         void *function = find(library, symbols[i].name);
 
-        if (function == NULL && !symbols[i].optional)
-            return uc_fail(err, UC_EDEVICE, "%s has no function %s", soname,
-                           symbols[i].name);
-        memcpy((char *)table + symbols[i].offset, &function, sizeof function);
+        put(table, &symbols[i], function);
+        if (function == NULL && !symbols[i].optional && status == UC_OK)
+            status = uc_fail(err, UC_EDEVICE, "%s has no function %s", soname,
+                             symbols[i].name);
     }
-    return UC_OK;
+    return status;
+}
+
+static enum uc_status resolve_cudnn(void *library, const char *soname,
+                                    struct uc_cudnn *cudnn,
+                                    struct uc_error *err)
+{
+    enum uc_status status =
+        resolve(library, soname, cudnn_symbols,
+                sizeof cudnn_symbols / sizeof *cudnn_symbols, cudnn, err);
+
+    if (cudnn->GetVersion != NULL && cudnn->GetVersion() / 10000 != CUDNN_MAJOR)
+        status = uc_fail(err, UC_EDEVICE,
+                         "cuDNN %zu found, but major version %d is needed",
+                         cudnn->GetVersion(), CUDNN_MAJOR);
+    return status;
 }
 
 enum uc_status uc_cuda_open(struct uc_cuda *cuda, struct uc_error *err)
@@ -104,17 +127,10 @@ static void *open_cudnn(struct uc_error *err)
 enum uc_status uc_cudnn_open(struct uc_cudnn *cudnn, struct uc_error *err)
 {
     void *library = open_cudnn(err);
-    enum uc_status status;
 
-    if (library == NULL)
-        return UC_EDEVICE;
-    status = resolve(library, "libcudnn.so.9", cudnn_symbols,
-                     sizeof cudnn_symbols / sizeof *cudnn_symbols, cudnn, err);
-    if (status == UC_OK && cudnn->GetVersion() / 10000 != CUDNN_MAJOR)
-        status = uc_fail(err, UC_EDEVICE,
-                         "cuDNN %zu found, but major version %d is needed",
-                         cudnn->GetVersion(), CUDNN_MAJOR);
-    return status;
+    return library == NULL
+               ? UC_EDEVICE
+               : resolve_cudnn(library, "libcudnn.so.9", cudnn, err);
 }
 
 /* What is loaded ---------------------------------------------------------*/
@@ -165,12 +181,30 @@ void *uc_cudnn_loaded(const char *function)
     }
 }
 
+/** cuDNN 8 came in parts, and a program may have loaded some of them only. */
+static void resolve_parts(struct uc_cudnn *cudnn)
+{
+    for (size_t i = 0; i < sizeof passed_symbols / sizeof *passed_symbols;
+         i++) {
+        const struct symbol *symbol = &passed_symbols[i];
+        void *library, *function;
+
+        memcpy(&function, (char *)cudnn + symbol->offset, sizeof function);
+        if (function == NULL &&
+            (library = uc_cudnn_loaded(symbol->name)) != NULL)
+            put(cudnn, symbol, dlsym(library, symbol->name));
+    }
+}
+
 enum uc_status uc_cudnn_attach(struct uc_cudnn *cudnn, struct uc_error *err)
 {
     void *library = uc_cudnn_loaded("cudnnConvolutionForward");
+    enum uc_status status;
 
     if (library == NULL)
         return uc_fail(err, UC_EDEVICE, "no cuDNN is loaded");
-    return resolve(library, "the loaded cuDNN", cudnn_symbols,
-                   sizeof cudnn_symbols / sizeof *cudnn_symbols, cudnn, err);
+    status = resolve_cudnn(library, "the loaded cuDNN", cudnn, err);
+    if (status != UC_OK)
+        resolve_parts(cudnn);
+    return status;
 }

@@ -57,35 +57,15 @@ enum { UC_DEVICES = 64 };
 /** NULL where the driver does not have them. */
 #define UC_CUDA_OPTIONAL(X) X(ThreadExchangeStreamCaptureMode)
 
-#define UC_CUDNN_FUNCTIONS(X)                    \
-    X(GetVersion)                                \
-    X(GetErrorString)                            \
-    X(Create)                                    \
-    X(Destroy)                                   \
-    X(SetStream)                                 \
-    X(CreateTensorDescriptor)                    \
-    X(SetTensorNdDescriptor)                     \
-    X(DestroyTensorDescriptor)                   \
-    X(CreateFilterDescriptor)                    \
-    X(SetFilterNdDescriptor)                     \
-    X(DestroyFilterDescriptor)                   \
-    X(CreateConvolutionDescriptor)               \
-    X(SetConvolutionNdDescriptor)                \
-    X(SetConvolutionGroupCount)                  \
-    X(SetConvolutionMathType)                    \
-    X(DestroyConvolutionDescriptor)              \
-    X(GetConvolutionForwardWorkspaceSize)        \
-    X(GetConvolutionBackwardDataWorkspaceSize)   \
-    X(GetConvolutionBackwardFilterWorkspaceSize) \
+/** That libucudnn stands in front of, and passes calls on to. */
+#define UC_CUDNN_PASSED(X)                       \
     X(ConvolutionForward)                        \
     X(ConvolutionBackwardData)                   \
     X(ConvolutionBackwardFilter)                 \
-    X(GetStream)                                 \
-    X(GetTensorNdDescriptor)                     \
-    X(GetFilterNdDescriptor)                     \
-    X(GetConvolutionNdDescriptor)                \
-    X(GetConvolutionGroupCount)                  \
-    X(GetConvolutionMathType)                    \
+    X(ConvolutionBiasActivationForward)          \
+    X(GetConvolutionForwardWorkspaceSize)        \
+    X(GetConvolutionBackwardDataWorkspaceSize)   \
+    X(GetConvolutionBackwardFilterWorkspaceSize) \
     X(GetConvolutionForwardAlgorithm_v7)         \
     X(GetConvolutionBackwardDataAlgorithm_v7)    \
     X(GetConvolutionBackwardFilterAlgorithm_v7)  \
@@ -95,12 +75,36 @@ enum { UC_DEVICES = 64 };
     X(FindConvolutionForwardAlgorithmEx)         \
     X(FindConvolutionBackwardDataAlgorithmEx)    \
     X(FindConvolutionBackwardFilterAlgorithmEx)  \
-    X(ConvolutionBiasActivationForward)          \
-    X(BackendExecute)                            \
-    X(BackendCreateDescriptor)                   \
-    X(BackendDestroyDescriptor)                  \
-    X(BackendSetAttribute)                       \
-    X(BackendGetAttribute)                       \
+    X(BackendExecute)
+
+/** What it calls besides. */
+#define UC_CUDNN_FUNCTIONS(X)       \
+    X(GetVersion)                   \
+    X(GetErrorString)               \
+    X(Create)                       \
+    X(Destroy)                      \
+    X(SetStream)                    \
+    X(CreateTensorDescriptor)       \
+    X(SetTensorNdDescriptor)        \
+    X(DestroyTensorDescriptor)      \
+    X(CreateFilterDescriptor)       \
+    X(SetFilterNdDescriptor)        \
+    X(DestroyFilterDescriptor)      \
+    X(CreateConvolutionDescriptor)  \
+    X(SetConvolutionNdDescriptor)   \
+    X(SetConvolutionGroupCount)     \
+    X(SetConvolutionMathType)       \
+    X(DestroyConvolutionDescriptor) \
+    X(GetStream)                    \
+    X(GetTensorNdDescriptor)        \
+    X(GetFilterNdDescriptor)        \
+    X(GetConvolutionNdDescriptor)   \
+    X(GetConvolutionGroupCount)     \
+    X(GetConvolutionMathType)       \
+    X(BackendCreateDescriptor)      \
+    X(BackendDestroyDescriptor)     \
+    X(BackendSetAttribute)          \
+    X(BackendGetAttribute)          \
     X(BackendFinalize)
 
 struct uc_cuda {
@@ -113,6 +117,7 @@ struct uc_cuda {
 struct uc_cudnn {
 #define UC_MEMBER(name) __typeof__(cudnn##name) *name;
     UC_CUDNN_FUNCTIONS(UC_MEMBER)
+    UC_CUDNN_PASSED(UC_MEMBER)
 #undef UC_MEMBER
 };
 
@@ -138,8 +143,12 @@ enum uc_status uc_cudnn_open(struct uc_cudnn *cudnn, struct uc_error *err);
  */
 void *uc_cudnn_loaded(const char *function);
 
-/** The cuDNN that is loaded; for a library that stands in front of it. Never
-    loads one. */
+/**
+ * The cuDNN that is loaded; for a library that stands in front of it. Never
+ * loads one. When one is there that cannot be used, being of another major
+ * version or without one of the functions, those that it has are in the table
+ * all the same, the others NULL: what a program asks for is passed on to it.
+ */
 enum uc_status uc_cudnn_attach(struct uc_cudnn *cudnn, struct uc_error *err);
 
 #endif

@@ -37,8 +37,6 @@ static void open_plan(const struct uc_settings *settings)
 {
     struct uc_error err;
 
-    if (settings->plan == NULL)
-        return;
     if (uc_cuda_open(&session.cuda, &err) != UC_OK ||
         uc_table_open(settings->plan, &session.table, &err) != UC_OK ||
         uc_matcher_init(&matcher, &session.cuda, &session.cudnn, session.table,
@@ -52,21 +50,39 @@ static void open_plan(const struct uc_settings *settings)
     uc_log(UC_LOG_INFO, "following the plan %s", settings->plan);
 }
 
+/** What needs all of cuDNN 9; `cause`, unless NULL, says why it is not there
+    and every call passes through. */
+static void open_services(const struct uc_settings *settings, const char *cause)
+{
+    const bool wanted = settings->plan != NULL || settings->record != NULL;
+
+    if (cause != NULL) {
+        uc_log(wanted ? UC_LOG_OFF : UC_LOG_INFO, "%s: %s",
+               settings->plan == NULL && wanted ? "nothing is recorded"
+                                                : "no plan is followed",
+               cause);
+        return;
+    }
+    if (settings->plan != NULL)
+        open_plan(settings);
+    recording = settings->record != NULL && uc_record_open(settings->record);
+}
+
 /** False when there is no cuDNN: it may be loaded later. */
 static bool open_session(void)
 {
     const struct uc_settings *settings = uc_settings_get();
     struct uc_error err;
+    const bool whole = uc_cudnn_attach(&session.cudnn, &err) == UC_OK;
 
-    if (uc_cudnn_attach(&session.cudnn, &err) != UC_OK) {
+    if (!whole && session.cudnn.ConvolutionForward == NULL) {
         uc_log(UC_LOG_ERROR, "%s", err.text);
         return false;
     }
     if (settings->disable)
         return true;
     process = getpid();
-    open_plan(settings);
-    recording = settings->record != NULL && uc_record_open(settings->record);
+    open_services(settings, whole ? NULL : err.text);
     session.observed = recording || uc_sight != NULL ||
                        (session.table == NULL && uc_stats_on());
     uc_stats_open();

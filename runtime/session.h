@@ -23,7 +23,9 @@
 #include "runtime/stats.h"
 
 struct uc_session {
-    struct uc_cudnn cudnn; /**< the real functions */
+    /** The real functions; where there is no table they may not all be there:
+        one that is NULL is answered with CUDNN_STATUS_NOT_INITIALIZED. */
+    struct uc_cudnn cudnn;
     struct uc_cuda cuda;
     struct uc_table *table; /**< NULL: there is no plan to follow */
     bool observed;          /**< calls go to uc_session_observe() */

@@ -285,6 +285,26 @@ static void the_workspace_is_what_cudnn_asks_for_now(void **state)
     ucudnn_close_plan_file(file);
 }
 
+static void another_major_version_is_no_cudnn(void **state)
+{
+    const ucudnn_open_options options = { sizeof options, UCUDNN_MATCH_DEVICE,
+                                          0 };
+    ucudnn_plan_file *file;
+    struct uc_plan plan;
+
+    (void)state;
+    api_plan(&plan, "fp32", "nchw");
+    file = api_open(&plan, &options);
+    uc_plan_free(&plan);
+    uc_case_free(&c);
+    double_close();
+    double_with("UC_DOUBLE_CUDNN_VERSION", "8902");
+    double_open();
+    uc_case_open(&c, &seven, UC_NUMBER_FP32, NCHW);
+    assert_not_found(file, 0, UCUDNN_NO_CUDNN, "major version 9");
+    ucudnn_close_plan_file(file);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_case, close_case)
@@ -300,6 +320,7 @@ int main(void)
         CASE(the_newest_usable_plan_is_taken),
         CASE(what_cudnn_refuses_is_not_found),
         CASE(the_workspace_is_what_cudnn_asks_for_now),
+        CASE(another_major_version_is_no_cudnn),
     };
 #undef CASE
 

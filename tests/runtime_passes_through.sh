@@ -133,6 +133,34 @@ warns "two plans of other machines" \
     "is not used on GPU 0: it differs in cudnn version" \
     run_with UCUDNN_PLAN=other
 
+# Another cuDNN than 9, or not the whole of it, is the program's own affair.
+warns "another major version" \
+    "no plan is followed: cuDNN 8902 found, but major version 9 is needed" \
+    run_with UCUDNN_PLAN=plan UCUDNN_MATCH=device UC_DOUBLE_CUDNN_VERSION=8902
+warns "another major version, recorded" \
+    "nothing is recorded: cuDNN 8902 found" \
+    run_with UCUDNN_RECORD=net.json UC_DOUBLE_CUDNN_VERSION=8902
+ok "another major version, recorded: no file is made" test ! -e net.json
+as_without "another major version, without a plan" \
+    run_with UC_DOUBLE_CUDNN_VERSION=8902
+
+# lacks FUNCTION: a cuDNN in lacking/ that does not have it.
+mkdir lacking
+lacks()
+{
+    LC_ALL=C sed "s/\\<$1\\>/$(echo "$1" | tr a-z b-za)/g" \
+        "$LD_LIBRARY_PATH/libcudnn.so.9" >lacking/libcudnn.so.9
+}
+for name in cudnnBackendFinalize cudnnBackendExecute \
+    cudnnGetConvolutionMathType cudnnFindConvolutionForwardAlgorithm; do
+    ok "a cuDNN without $name" lacks $name
+    warns "without $name" \
+        "no plan is followed: the loaded cuDNN has no function $name" run_with \
+        UCUDNN_PLAN=plan "LD_LIBRARY_PATH=$scratch/lacking:$LD_LIBRARY_PATH"
+    as_without "without $name and a plan" run_with \
+        "LD_LIBRARY_PATH=$scratch/lacking:$LD_LIBRARY_PATH"
+done
+
 # Operations that the plan does not have.
 for only in square-nchw-tf32 square-nhwc-fp32 five-nchw-fp32; do
     rm -f other
