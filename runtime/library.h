@@ -37,7 +37,6 @@ enum { UC_DEVICES = 64 };
     X(MemAlloc)               \
     X(MemFree)                \
     X(MemGetInfo)             \
-    X(MemcpyHtoD)             \
     X(MemcpyDtoH)             \
     X(MemsetD8Async)          \
     X(StreamCreate)           \
@@ -82,7 +81,6 @@ enum { UC_DEVICES = 64 };
     X(GetVersion)                   \
     X(GetErrorString)               \
     X(Create)                       \
-    X(Destroy)                      \
     X(SetStream)                    \
     X(CreateTensorDescriptor)       \
     X(SetTensorNdDescriptor)        \

@@ -22,6 +22,19 @@ ok "neither CUDA nor cuDNN is needed" test -z "$(grep -i -e cuda -e cudnn -e \
     nvidia needed)"
 ok "nothing is missing" test -z "$(grep 'not found' needed)"
 
+# Each function that is looked for is one that may be missing.
+called()
+{
+    called_names=$(sed -n '/^#define UC_CUD.*_FUNCTIONS(X)/,/^$/s/.*X(\([A-Za-z0-9_]*\)).*/\1/p' \
+        "$abs_top_srcdir/runtime/library.h")
+    for called_name in $called_names; do
+        grep -qE "(\.|->)$called_name\>" "$abs_top_srcdir"/runtime/*.c \
+            "$abs_top_srcdir"/planner/*.c || echo "$called_name"
+    done >uncalled
+    [ -n "$called_names" ] && same /dev/null uncalled
+}
+ok "no function is required that is not called" called
+
 # What the C library keeps once for the whole process is the program's.
 nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' \
     >imports
