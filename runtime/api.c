@@ -44,7 +44,7 @@ UC_API const char *ucudnn_describe_status(ucudnn_status status)
         [UCUDNN_ALIGNMENT] = "address not aligned to 16 bytes",
         [UCUDNN_CAPTURE] = "first execution under stream capture",
         [UCUDNN_REFUSED] = "refused by cuDNN",
-        [UCUDNN_INCOMPLETE] = "failed behind the first micro-batch",
+        [UCUDNN_INCOMPLETE] = "failed when part of it may be done",
     };
 
     if ((int)status < 0 || (size_t)status >= sizeof words / sizeof *words)

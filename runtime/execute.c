@@ -22,9 +22,9 @@ cudnnStatus_t uc_execute(const struct uc_ready *ready, cudnnHandle_t handle,
                 step->runner, handle, alpha, &at, step->accumulate ? one : beta,
                 workspace, workspace_bytes);
 
+            *started = *started || !uc_cudnn_is_refusal(status);
             if (status != CUDNN_STATUS_SUCCESS)
                 return status;
-            *started = true;
             at.x = (char *)at.x + step->x_bytes;
             at.y = (char *)at.y + step->y_bytes;
         }
@@ -51,9 +51,9 @@ cudnnStatus_t uc_execute_fused(const struct uc_ready *ready,
                 uc_runner_run_fused(step->runner, handle, alpha, &at, &e,
                                     workspace, workspace_bytes);
 
+            *started = *started || !uc_cudnn_is_refusal(status);
             if (status != CUDNN_STATUS_SUCCESS)
                 return status;
-            *started = true;
             at.x = (char *)at.x + step->x_bytes;
             at.y = (char *)at.y + step->y_bytes;
             e.z = (const char *)e.z + step->y_bytes;

@@ -16,8 +16,9 @@
 /**
  * Run a prepared entry. alpha and beta are the caller's; pieces that
  * accumulate take 1 for beta. *started tells whether anything may have been
- * enqueued: when it is false after a failure, nothing has happened and the
- * call can still pass through.
+ * enqueued, by a piece that ran or by the one that failed, as its status says
+ * (uc_cudnn_is_refusal()): when it is false after a failure, nothing has
+ * happened and the call can still pass through.
  */
 cudnnStatus_t uc_execute(const struct uc_ready *ready, cudnnHandle_t handle,
                          const void *alpha, const struct uc_tensors *tensors,

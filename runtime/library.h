@@ -125,6 +125,17 @@ static inline bool uc_cudnn_is_unsupported(cudnnStatus_t status)
     return (int)status / 1000 == (int)CUDNN_STATUS_NOT_SUPPORTED / 1000;
 }
 
+/**
+ * Whether a call that was answered so has enqueued nothing: it was not
+ * initialised, had a bad parameter or is not supported. An internal error or a
+ * failed execution may come behind some kernels of an algorithm.
+ */
+static inline bool uc_cudnn_is_refusal(cudnnStatus_t status)
+{
+    return status != CUDNN_STATUS_SUCCESS &&
+           (int)status < (int)CUDNN_STATUS_INTERNAL_ERROR;
+}
+
 /** libcuda.so.1, the driver's library. */
 enum uc_status uc_cuda_open(struct uc_cuda *cuda, struct uc_error *err);
 

@@ -80,7 +80,7 @@ typedef enum ucudnn_status {
     UCUDNN_ALIGNMENT = 10,   /**< an address is no multiple of 16 */
     UCUDNN_CAPTURE = 11,     /**< first execution under stream capture */
     UCUDNN_REFUSED = 12,     /**< cuDNN refused it, nothing is enqueued */
-    UCUDNN_INCOMPLETE = 13   /**< cuDNN failed behind the first micro-batch:
+    UCUDNN_INCOMPLETE = 13   /**< cuDNN failed when part of it may be done:
                                   the output is undefined */
 } ucudnn_status;
 

@@ -42,7 +42,7 @@ ok "runs with a deterministic algorithm" \
     grep -q ' convolution op=backward-filter algorithm=1 n=7 ' log
 unset UC_DOUBLE_ALIGNMENT
 
-UC_DOUBLE_FAULT='fail:n=3'
+UC_DOUBLE_FAULT='fail:n=3,status=3000'
 export UC_DOUBLE_FAULT
 asked "a micro-batch that cuDNN refuses"
 UC_DOUBLE_FAULT='workspace:factor=3'

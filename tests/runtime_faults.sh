@@ -29,18 +29,22 @@ with_fault()
     return $fault_status
 }
 
-# The first micro-batch of each operation always fails.
-first='fail:op=forward,n=3;fail:op=backward-data,n=3;fail:op=backward-filter,n=3'
+# first_fails STATUS: the first micro-batch of each operation always does.
+first_fails()
+{
+    echo "fail:op=forward,n=3,status=$1;fail:op=backward-data,n=3,status=$1;fail:op=backward-filter,n=3,status=$1"
+}
+first=$(first_fails 3000)
 expect 0 "the first micro-batch is refused" with_fault "$first"
 ok "the program's own call gives the results" same plain.out out
 calls_and_status log | sort | uniq -c | sed 's/^ *//' >seen
 cat >expected <<'END_OF'
 6 op=backward-data algorithm=0 n=7 status=0
-6 op=backward-data algorithm=5 n=3 status=5000
+6 op=backward-data algorithm=5 n=3 status=3000
 6 op=backward-filter algorithm=0 n=7 status=0
-6 op=backward-filter algorithm=5 n=3 status=5000
+6 op=backward-filter algorithm=5 n=3 status=3000
 6 op=forward algorithm=0 n=7 status=0
-6 op=forward algorithm=6 n=3 status=5000
+6 op=forward algorithm=6 n=3 status=3000
 END_OF
 ok "each call falls back once" same expected seen
 UCUDNN_LOG=warning
@@ -48,7 +52,29 @@ export UCUDNN_LOG
 expect 0 "the same with a log" with_fault "$first"
 unset UCUDNN_LOG
 ok "it is said once an operation" test "$(wc -l <err)" -eq 3
-err_has "$case forward passes through: cuDNN: CUDNN_STATUS_EXECUTION_FAILED"
+err_has "$case forward passes through: cuDNN: CUDNN_STATUS_NOT_SUPPORTED"
+
+# Where it fails inside, some of its kernels may have been enqueued: what is not
+# overwritten must not be done twice.
+for status in 4005 5000 5003; do
+    expect 0 "the first micro-batch fails with $status" \
+        with_fault "$(first_fails $status)"
+    grep 'beta=0 ' plain.out >expected
+    grep 'beta=0 ' out >seen
+    ok "$status, beta 0: the program's own call gives the results" \
+        same expected seen
+    ok "$status, beta 0.5 and 1: the status is the call's" test \
+        "$(grep -v 'beta=0 ' out | grep -c "status=$status")" -eq 12
+    sed -n 's/^[0-9]* convolution .* n=\([0-9]*\) .* beta=\([^ ]*\) .*/\1 \2/p' \
+        log | sort | uniq -c | sed 's/^ *//' >seen
+    cat >expected <<'END_OF'
+6 3 0
+6 3 0.5
+6 3 1
+6 7 0
+END_OF
+    ok "$status: there is no second run but for beta 0" same expected seen
+done
 
 # A later one fails: nothing can be taken back unless all is overwritten.
 later='fail:op=forward,n=1;fail:op=backward-data,n=1;fail:op=backward-filter,n=2,beta=1'
@@ -72,7 +98,7 @@ calls_and_status log | grep -c 'n=7 status=0' >seen
 ok "and nothing is done twice" test "$(cat seen)" -eq 6
 
 # Once only: the next call is as planned again.
-expect 0 "one refusal" with_fault 'fail:op=forward,n=3,at=1'
+expect 0 "one refusal" with_fault 'fail:op=forward,n=3,at=1,status=3000'
 ok "the results are right" same plain.out out
 calls log >seen
 {

@@ -76,7 +76,7 @@ OUT
 ok "wr: engines do not fuse" test "$(splits wr.log)" = "3 0"
 ok "wd: engines do not fuse" test "$(splits wd.log)" = "3 0"
 
-UC_DOUBLE_FAULT='fail:n=3'
+UC_DOUBLE_FAULT='fail:n=3,status=3000'
 export UC_DOUBLE_FAULT
 for mode in wr wd; do
     rm -f $mode.plan
@@ -89,5 +89,28 @@ fused "a micro-batch that cuDNN refuses" <<'OUT'
 executed 0 calls
 OUT
 ok "a refused call is handed on" test "$(splits wr.log)" = "3 0"
+
+# Inside its first piece: in place nothing is done twice.
+cat >expected.failed <<'OUT'
+status=0
+status=5000
+status=0
+1 status=5000
+7 status=0
+1 status=5000
+7 status=0
+OUT
+for mode in wr wd; do
+    rm -f $mode.plan $mode.log
+    "$abs_top_builddir/tests/plan_make" $mode.plan $mode only=$case pieces=3
+    expect 0 "$mode: a micro-batch that fails" env UCUDNN_PLAN=$mode.plan \
+        LD_PRELOAD="$library" UC_DOUBLE_LOG=$mode.log \
+        UC_DOUBLE_FAULT='fail:n=1,status=5000' "$clients/fused" --case=$case
+    sed -n 's/.*\(status=[0-9]*\).*/\1/p' out >seen
+    sed -n 's/^[0-9]* convolution .* n=\([0-9]*\) .*\(status=[0-9]*\).*/\1 \2/p' \
+        $mode.log >>seen
+    ok "$mode: a failed call in place is answered, and not run again" \
+        same expected.failed seen
+done
 
 finish
