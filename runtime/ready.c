@@ -29,6 +29,18 @@ struct uc_ready *uc_ready_find(const struct uc_entry *entry, int device,
     return ready;
 }
 
+bool uc_ready_is_full(const struct uc_entry *entry, int device)
+{
+    const struct uc_ready *ready =
+        atomic_load_explicit(&entry->ready, memory_order_acquire);
+    int count = 0;
+
+    _Static_assert(UC_READY_MOST == 16, "UC_READY_FULL says so");
+    for (; ready != NULL; ready = ready->next)
+        count += ready->device == device;
+    return count >= UC_READY_MOST;
+}
+
 bool uc_ready_is_quick(const struct uc_entry *entry)
 {
     const struct uc_plan_operation *op = entry->operation;
@@ -183,12 +195,9 @@ static struct uc_ready *make(struct uc_entry *entry,
 {
     struct uc_ready *first =
         atomic_load_explicit(&entry->ready, memory_order_relaxed);
-    struct uc_ready *ready;
-    int count = 0;
+    struct uc_ready *ready = calloc(1, sizeof *ready);
 
-    for (const struct uc_ready *r = first; r != NULL; r = r->next)
-        count += r->device == device;
-    if (count == UC_READY_MOST || (ready = calloc(1, sizeof *ready)) == NULL)
+    if (ready == NULL)
         return NULL;
     ready->next = first;
     ready->device = device;
@@ -207,11 +216,11 @@ struct uc_ready *uc_ready_make(struct uc_entry *entry,
 {
     struct uc_ready *ready = uc_ready_find(entry, device, scaling);
 
-    if (ready != NULL)
+    if (ready != NULL || uc_ready_is_full(entry, device))
         return ready;
     pthread_mutex_lock(&make_lock);
     ready = uc_ready_find(entry, device, scaling);
-    if (ready == NULL)
+    if (ready == NULL && !uc_ready_is_full(entry, device))
         ready = make(entry, cudnn, handle, device, scaling);
     pthread_mutex_unlock(&make_lock);
     return ready;

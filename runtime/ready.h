@@ -52,12 +52,18 @@ struct uc_ready *uc_ready_find(const struct uc_entry *entry, int device,
 /**
  * Find, or make: descriptors, workspaces, execution plans, which may take
  * a second each. Whoever comes first makes it, others wait. Not under stream
- * capture unless uc_ready_is_quick(). NULL: no more is kept ready.
+ * capture unless uc_ready_is_quick(). NULL: no more is kept ready, or there is
+ * no memory.
  */
 struct uc_ready *uc_ready_make(struct uc_entry *entry,
                                const struct uc_cudnn *cudnn,
                                cudnnHandle_t handle, int device,
                                const struct uc_scaling *scaling);
+
+/** Whether as much as is kept is ready for the device: what it does not fit is
+    not made. Without a lock, however long someone else makes something. */
+bool uc_ready_is_full(const struct uc_entry *entry, int device);
+#define UC_READY_FULL "engines are kept for 16 pairs of alpha and beta"
 
 /** The most workspace that what is ready asks for; the plan's when nothing
     is. */

@@ -154,7 +154,7 @@ static bool make_ready(const struct uc_call *call, struct uc_entry *entry,
     if (l->alpha != NULL && l->beta != NULL)
         scaling = uc_scaling_read(&l->problem, l->alpha, l->beta);
     l->ready = uc_ready_find(entry, l->device, &scaling);
-    if (l->ready == NULL) {
+    if (l->ready == NULL && !uc_ready_is_full(entry, l->device)) {
         if (!uc_ready_is_quick(entry) && is_capturing(call->handle, &stream))
             return miss(l, UC_MISS_CAPTURE, 0, "first use") != NULL;
         mode = uc_capture_relax(&session.cuda);
@@ -163,8 +163,9 @@ static bool make_ready(const struct uc_call *call, struct uc_entry *entry,
         uc_capture_restore(&session.cuda, mode);
     }
     if (l->ready == NULL)
-        return miss(l, UC_MISS_REFUSED, 0,
-                    "more scalars than are kept ready") != NULL;
+        return miss(l, UC_MISS_NOT_READY, 0,
+                    uc_ready_is_full(entry, l->device) ? UC_READY_FULL
+                                                       : "no memory") != NULL;
     if (l->ready->broken)
         return miss(l, UC_MISS_REFUSED, 0, "when prepared") != NULL;
     return true;

@@ -124,6 +124,10 @@ static void describe(const struct slot *slot, char text[REASON_TEXT])
         snprintf(text, REASON_TEXT, "fused with bias and activation: %s",
                  why != NULL ? why : "not as planned");
         break;
+    case UC_MISS_NOT_READY:
+        snprintf(text, REASON_TEXT, "not made ready: %s",
+                 why != NULL ? why : "no memory");
+        break;
     case UC_MISS_REFUSED:
     default:
         snprintf(text, REASON_TEXT, "cuDNN refused it %s",

@@ -28,6 +28,7 @@ enum uc_miss {
     UC_MISS_CAPTURE,     /**< cannot run under stream capture */
     UC_MISS_FUSED,       /**< with bias and activation; why: what of the plan
                               or the call does not go with that */
+    UC_MISS_NOT_READY,   /**< the library did not make it ready; why */
     UC_MISS_REFUSED,     /**< cuDNN refused it when prepared or run */
     UC_MISSES
 };

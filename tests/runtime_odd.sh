@@ -152,6 +152,18 @@ for mode in wr wd; do
 done
 unset UC_DOUBLE_DEVICES
 
+# More scalars than engines are kept for; nobody waits for another's engine.
+expect 0 "seventeen alphas" env UCUDNN_PLAN=wr.plan UCUDNN_STATS=1 \
+    UC_DOUBLE_FAULT='hang:op=backward-data,call=build' \
+    ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" LD_PRELOAD="$library" \
+    UC_DOUBLE_LOG=log "$odd" scalars --case=$case
+ok "it comes to its end" grep -qx done out
+err_has "executed              32 calls as planned"
+err_has "passed through         2 calls"
+err_has "batch 7: not made ready: engines are kept for 16 pairs of alpha and beta"
+ok "nothing is misused" unmisused log
+rm -f log
+
 # The library that uses cuDNN is closed and opened again.
 CLIENT_TIMES=2
 export CLIENT_TIMES

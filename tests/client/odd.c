@@ -8,6 +8,8 @@
  *   null     calls without alpha, beta, tensors, descriptors or a handle
  *   fork     a child that does not use CUDA, another that runs /bin/true
  *   exit     ends while other threads convolve
+ *   scalars  17 pairs of alpha and beta, the last while a thread waits for
+ *            cuDNN to build an engine
  *   threads  eight threads, each with a handle and a stream
  *   streams  one handle that changes its stream between calls
  *   devices  every device in turn, each with a handle
@@ -22,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct client_options options;
@@ -323,6 +326,44 @@ static void exit_early(void)
     exit(0);
 }
 
+static void *build_forever(void *unused)
+{
+    struct client client;
+    struct client_problem problem;
+
+    (void)unused;
+    start(&client, CU_STREAM_NON_BLOCKING);
+    open_case(&client, &problem);
+    pthread_barrier_wait(&barrier);
+    client_convolve(&problem, CLIENT_BACKWARD_DATA, options.algorithm, 1, 0);
+    return NULL;
+}
+
+/** The other operation's engine is never built: this one must not mind. */
+static void use_many_scalars(void)
+{
+    const struct timespec moment = { 0, 200 * 1000000 };
+    struct client client;
+    struct client_problem problem;
+    pthread_t thread;
+
+    start(&client, CU_STREAM_NON_BLOCKING);
+    open_case(&client, &problem);
+    for (int i = 0; i < 16; i++)
+        CLIENT_DO(client_convolve(&problem, CLIENT_FORWARD, options.algorithm,
+                                  1 + i, 0));
+    pthread_barrier_init(&barrier, NULL, 2);
+    CLIENT_DO(pthread_create(&thread, NULL, build_forever, NULL));
+    pthread_barrier_wait(&barrier);
+    nanosleep(&moment, NULL);
+    alarm(20);
+    for (int i = 0; i < 18; i++)
+        CLIENT_DO(client_convolve(&problem, CLIENT_FORWARD, options.algorithm,
+                                  1 + i, 0));
+    puts("done");
+    exit(0); /* as the other thread never does */
+}
+
 struct worker {
     pthread_t thread;
     char *text;
@@ -415,6 +456,7 @@ int main(int argc, char **argv)
                  { "null", null },
                  { "fork", fork_both },
                  { "exit", exit_early },
+                 { "scalars", use_many_scalars },
                  { "threads", run_threads },
                  { "streams", change_streams },
                  { "devices", change_devices } };
