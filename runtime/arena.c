@@ -15,7 +15,9 @@ struct uc_segment {
     CUdeviceptr address;
     CUevent event; /**< behind the last work that used it */
     CUstream last; /**< that work's stream */
-    bool used, capturing;
+    bool used;
+    bool capturing; /**< that work is captured */
+    bool captured;  /**< some was, on `last`, whose it is for good */
 };
 
 /** A plan's memory on one device. */
@@ -147,33 +149,59 @@ bool uc_arena_reserve(const struct uc_cuda *cuda, const struct uc_table *table,
     return arena != NULL && arena->usable;
 }
 
+/** Whether all work that used a segment is done; asked under capture. */
+static bool is_done(const struct uc_cuda *cuda, const struct uc_segment *s)
+{
+    CUstreamCaptureMode mode;
+    CUresult result;
+
+    if (cuda->ThreadExchangeStreamCaptureMode == NULL)
+        return false; /* to ask would spoil the capture */
+    mode = uc_capture_relax(cuda);
+    result = cuda->EventQuery(s->event);
+    uc_capture_restore(cuda, mode);
+    return result == CUDA_SUCCESS;
+}
+
+/** Whether a stream may go on behind the segment's last work. A handle alone
+    does not tell streams apart: it may be one a thread, or a new stream in a
+    dead one's place. So every use waits for the last. */
+static bool follows(const struct uc_cuda *cuda, const struct uc_segment *s,
+                    CUstream stream, bool capturing, enum uc_segment_lack *lack)
+{
+    *lack = UC_SEGMENT_BUSY;
+    if (!s->used)
+        return true;
+    if (s->captured && s->last != stream) {
+        *lack = UC_SEGMENT_GRAPH;
+        return false;
+    }
+    if (capturing) /* no event can be had */
+        return s->last == stream || is_done(cuda, s);
+    return cuda->StreamWaitEvent(stream, s->event, 0) == CUDA_SUCCESS;
+}
+
 struct uc_segment *uc_arena_acquire(const struct uc_cuda *cuda,
                                     const struct uc_entry *entry,
                                     CUdevice device, CUstream stream,
-                                    bool capturing)
+                                    bool capturing, enum uc_segment_lack *lack)
 {
     struct arena *arena = find(entry->plan, device);
     struct uc_segment *s;
-    bool blocked = false;
 
+    *lack = UC_SEGMENT_NONE;
     if (arena == NULL || !arena->usable)
         return NULL;
     s = &arena->segments[entry->operation - entry->plan->operations];
     pthread_mutex_lock(&s->lock);
-    /* A handle alone does not tell streams apart: it may be one a thread, or
-     * a new stream in a dead one's place. So every use waits for the last,
-     * but under capture, where no event can be had. */
-    if (s->used && (capturing || s->capturing))
-        blocked = s->last != stream;
-    else if (s->used)
-        blocked = cuda->StreamWaitEvent(stream, s->event, 0) != CUDA_SUCCESS;
-    if (blocked) {
+    if (!follows(cuda, s, stream, capturing, lack)) {
         pthread_mutex_unlock(&s->lock);
         return NULL;
     }
     s->used = true;
     s->last = stream;
     s->capturing = capturing;
+    s->captured = s->captured || capturing;
     return s;
 }
 

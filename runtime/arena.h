@@ -5,9 +5,15 @@
  *
  * Copies of one operation (identical layers) share its segment, since they
  * look the same to us. Two streams never use a segment at once: the later
- * one waits, on the device, for what the earlier one enqueued. Of a captured
- * graph's replays nothing is known: a graph whose segments are in use
- * elsewhere must be ordered by the program, as any that share memory.
+ * one waits, on the device, for what the earlier one enqueued.
+ *
+ * A graph may be replayed at any time, which nobody tells us. To us it is work
+ * of the stream that it was captured on: a segment that a capture has used is
+ * that stream's for good, and no other stream gets it again, captured or not.
+ * A capture cannot wait for what is enqueued elsewhere, so it gets a segment
+ * only when that is done. What is left to the program: to order the replays of
+ * such graphs with each other, and with the work of the stream that they were
+ * captured on.
  *
  * Units:   *_bytes are bytes.
  * Owner:   an arena lives as long as the process: nothing is freed at exit.
@@ -29,14 +35,19 @@ struct uc_segment;
 bool uc_arena_reserve(const struct uc_cuda *cuda, const struct uc_table *table,
                       struct uc_entry *entry, CUdevice device);
 
-/**
- * The entry's segment, ready for work on `stream`. NULL: there is none, or
- * under capture another stream had it last.
- */
+/** Why a segment cannot be had. */
+enum uc_segment_lack {
+    UC_SEGMENT_NONE,  /**< there is no memory yet */
+    UC_SEGMENT_BUSY,  /**< under capture: another stream's work may use it */
+    UC_SEGMENT_GRAPH, /**< another stream has captured it */
+};
+
+/** The entry's segment, ready for work on `stream`; NULL and in *lack why
+    not. */
 struct uc_segment *uc_arena_acquire(const struct uc_cuda *cuda,
                                     const struct uc_entry *entry,
                                     CUdevice device, CUstream stream,
-                                    bool capturing);
+                                    bool capturing, enum uc_segment_lack *lack);
 void *uc_segment_address(const struct uc_segment *segment);
 
 /** All work is enqueued on the stream that acquired it. */

@@ -42,6 +42,7 @@ enum { UC_DEVICES = 64 };
     X(StreamCreate)           \
     X(StreamSynchronize)      \
     X(EventCreate)            \
+    X(EventQuery)             \
     X(EventRecord)            \
     X(EventSynchronize)       \
     X(EventElapsedTime)       \

@@ -237,16 +237,21 @@ static bool take_segment(struct lookup *l, cudnnHandle_t handle,
 {
     CUstream stream = NULL;
     bool capturing = is_capturing(handle, &stream);
+    enum uc_segment_lack lack;
 
     if (!capturing &&
         !uc_arena_reserve(&session.cuda, session.table, a->entry, l->device))
         return miss(l, UC_MISS_WORKSPACE, l->ready->workspace_bytes,
                     "no memory for the plan's own") != NULL;
-    a->segment =
-        uc_arena_acquire(&session.cuda, a->entry, l->device, stream, capturing);
+    a->segment = uc_arena_acquire(&session.cuda, a->entry, l->device, stream,
+                                  capturing, &lack);
     if (a->segment == NULL)
-        return miss(l, UC_MISS_CAPTURE, 0, "workspace of another stream") !=
-               NULL;
+        return lack == UC_SEGMENT_GRAPH
+                   ? miss(l, UC_MISS_GRAPH, 0, NULL) != NULL
+                   : miss(l, UC_MISS_CAPTURE, 0,
+                          lack == UC_SEGMENT_BUSY
+                              ? "another stream may use its workspace"
+                              : "first use") != NULL;
     a->workspace = uc_segment_address(a->segment);
     a->workspace_bytes = (size_t)a->entry->operation->workspace_bytes;
     return true;

@@ -120,6 +120,11 @@ static void describe(const struct slot *slot, char text[REASON_TEXT])
         snprintf(text, REASON_TEXT, "under stream capture: %s",
                  why != NULL ? why : "first use");
         break;
+    case UC_MISS_GRAPH:
+        snprintf(text, REASON_TEXT,
+                 "its workspace belongs to a graph that another stream "
+                 "captured");
+        break;
     case UC_MISS_FUSED:
         snprintf(text, REASON_TEXT, "fused with bias and activation: %s",
                  why != NULL ? why : "not as planned");

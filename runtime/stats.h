@@ -26,6 +26,7 @@ enum uc_miss {
     UC_MISS_WORKSPACE,   /**< detail: bytes that were too few */
     UC_MISS_ALIGNMENT,   /**< tensors not aligned to 16 bytes */
     UC_MISS_CAPTURE,     /**< cannot run under stream capture */
+    UC_MISS_GRAPH,       /**< a graph of another stream has its workspace */
     UC_MISS_FUSED,       /**< with bias and activation; why: what of the plan
                               or the call does not go with that */
     UC_MISS_NOT_READY,   /**< the library did not make it ready; why */

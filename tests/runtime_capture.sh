@@ -51,6 +51,32 @@ for words in wr wd 'wr kernel=eng1' 'wd kernel=eng1'; do
         test -z "$(grep ' n=7 .* relaxed=1' "$name.log")"
 done
 
+# A plan that divides a total: a captured workspace is its stream's for good.
+# uses LOG: what follows each other, pieces or the whole batch.
+uses()
+{
+    sed -n -e 's/^[0-9]* convolution .* n=\([0-9]*\) .*/\1/p' "$1" |
+        sed -e 's/7/whole/' -e 's/[123]/pieces/' | uniq
+}
+rm -f log
+expect 0 "two streams, one captures" env UCUDNN_PLAN=wd.plan UCUDNN_STATS=1 \
+    LD_PRELOAD="$library" UC_DOUBLE_LOG=log "$clients/odd" graphs --case=$case
+uses log >seen
+printf '%s\n' pieces whole pieces >expected
+ok "the other stream's calls are whole, its own are not" same expected seen
+err_has "executed              15 calls as planned"
+err_has "passed through         6 calls"
+err_has "       2  forward:fp32:fma:nchw:c8:k16:i5x6:f3x3:p1x1 batch 7: its workspace belongs to a graph that another stream captured"
+ok "nothing is misused" unmisused log
+rm -f log
+expect 0 "another stream's work is not done" env UCUDNN_PLAN=wd.plan \
+    UCUDNN_STATS=1 UC_DOUBLE_FAULT=hang-later:n=1 LD_PRELOAD="$library" \
+    UC_DOUBLE_LOG=log "$clients/odd" stuck --case=$case
+uses log >seen
+printf '%s\n' pieces whole >expected
+ok "a capture does not get what it uses" same expected seen
+err_has "batch 7: under stream capture: another stream may use its workspace"
+
 # Questions of our own before a call is handed on leave no trace.
 rm -f log
 expect 0 "tensors that are not aligned" env UCUDNN_PLAN=wd.plan \

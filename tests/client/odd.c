@@ -4,6 +4,8 @@
  *   capture  a call under stream capture, one without, one under capture
  *   overlap  calls, each while another thread captures a stream of its own
  *   first    counts the files that the first planned calls open
+ *   graphs   calls on two streams, with captures of either between them
+ *   stuck    a call on a stream that never gets done, a capture of another
  *   warm     counts what a thousand calls do that is not a convolution
  *   null     calls without alpha, beta, tensors, descriptors or a handle
  *   fork     a child that does not use CUDA, another that runs /bin/true
@@ -89,6 +91,73 @@ static void capture(void)
     }
     client_close(&problem);
     stop(&client);
+}
+
+/* Two streams, of which one captures ---------------------------------------*/
+
+enum { STREAMS = 2 };
+
+static struct client client_of_streams;
+static struct client_problem problem_of_streams;
+static CUstream streams_of_client[STREAMS];
+
+static void open_streams(void)
+{
+    start(&client_of_streams, CU_STREAM_NON_BLOCKING);
+    open_case(&client_of_streams, &problem_of_streams);
+    for (int i = 0; i < STREAMS; i++)
+        CLIENT_DO(
+            cuStreamCreate(&streams_of_client[i], CU_STREAM_NON_BLOCKING));
+}
+
+static void close_streams(void)
+{
+    CLIENT_DO(cudnnSetStream(client_of_streams.handle,
+                             (cudaStream_t)client_of_streams.stream));
+    for (int i = 0; i < STREAMS; i++)
+        CLIENT_DO(cuStreamDestroy(streams_of_client[i]));
+    client_close(&problem_of_streams);
+    stop(&client_of_streams);
+}
+
+/** All operations on one of the streams, captured or not. */
+static void use_stream(int which, bool captured)
+{
+    CUstream stream = streams_of_client[which];
+    CUgraph graph;
+
+    CLIENT_DO(cudnnSetStream(client_of_streams.handle, (cudaStream_t)stream));
+    if (captured)
+        CLIENT_DO(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    for (int op = 0; op < CLIENT_OPERATIONS; op++)
+        CLIENT_DO(client_convolve(&problem_of_streams,
+                                  (enum client_operation)op, options.algorithm,
+                                  1, 0));
+    if (captured) {
+        CLIENT_DO(cuStreamEndCapture(stream, &graph));
+        CLIENT_DO(cuGraphDestroy(graph));
+    }
+}
+
+static void graphs(void)
+{
+    open_streams();
+    use_stream(0, false);
+    use_stream(1, false); /* waits for the other */
+    use_stream(0, true);  /* whose work is done */
+    use_stream(0, false);
+    use_stream(1, false); /* no longer */
+    use_stream(1, true);
+    use_stream(0, true);
+    close_streams();
+}
+
+static void stuck(void)
+{
+    open_streams();
+    use_stream(0, false);
+    use_stream(1, true);
+    exit(0); /* nobody can wait for the first */
 }
 
 /* Another thread captures -------------------------------------------------*/
@@ -451,6 +520,8 @@ int main(int argc, char **argv)
         void (*go)(void);
     } ways[] = { { "capture", capture },
                  { "overlap", overlap },
+                 { "graphs", graphs },
+                 { "stuck", stuck },
                  { "first", first },
                  { "warm", warm },
                  { "null", null },
