@@ -22,8 +22,8 @@ enum {
     MAX_SHAPES = 4096,
     SLOTS = 2 * MAX_SHAPES, /**< a power of two */
     MAX_BATCHES = 256,
-    MAX_FILES = 16, /**< of one program */
-    MAX_REASONS = 8,
+    MAX_FILES = 16,              /**< of one program */
+    MAX_REASONS = 8,             /**< the last is for all others */
     PROMPT_SHAPES = 256,         /**< so many are written at once */
     PATIENCE_NS = 500 * 1000000, /**< the time between writes of more */
 };
@@ -214,8 +214,12 @@ static bool write_batch(struct batch *const *files, size_t count, size_t at)
     }
     describe(files, count, at, description, sizeof description);
     uc_record_print(out, name, description, b->batch, layers, layer_count);
-    if (fclose(out) != 0 || !file_of(b, at > 0, file)) {
+    if (fclose(out) != 0) {
         tell_failure(path, "no memory");
+        goto out;
+    }
+    if (!file_of(b, at > 0, file)) {
+        tell_failure(path, "name too long");
         goto out;
     }
     hash = hash_bytes(text, length);
@@ -284,8 +288,10 @@ static void leave_out(const char *why)
     size_t i = 0;
 
     while (i < MAX_REASONS - 1 && left_out[i].why != NULL &&
-           left_out[i].why != why)
+           strcmp(left_out[i].why, why) != 0)
         i++;
+    if (i == MAX_REASONS - 1)
+        why = "other reasons";
     if (left_out[i].why == NULL)
         uc_log(UC_LOG_INFO, "not recorded: a convolution: %s", why);
     left_out[i].why = why;

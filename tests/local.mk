@@ -229,7 +229,16 @@ tests_record_text_SOURCES = tests/record_text.c runtime/record_text.c \
 	runtime/record_text.h
 if HAVE_CUDNN
 unit_tests += \
+	tests/record_reasons \
 	tests/stats_summary
+tests_record_reasons_SOURCES = tests/record_reasons.c \
+	runtime/caller.c runtime/caller.h \
+	runtime/record.c runtime/record.h \
+	runtime/record_rounds.c runtime/record_rounds.h \
+	runtime/record_text.c runtime/record_text.h
+tests_record_reasons_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_record_reasons_LDFLAGS = $(AM_LDFLAGS) -pthread
+tests_record_reasons_LDADD = libuc-common.a $(CMOCKA_LIBS)
 tests_stats_summary_SOURCES = tests/stats_summary.c $(stats_test_sources)
 stats_test_sources = \
 	runtime/ready.c runtime/ready.h \
