@@ -153,24 +153,15 @@ UC_API ucudnn_status ucudnn_find_operation(
 
 /* Executing --------------------------------------------------------------*/
 
-/** -1: none is current. */
-static int current_device(const ucudnn_plan_file *file)
-{
-    CUdevice device;
-
-    return file->cuda.CtxGetDevice(&device) == CUDA_SUCCESS ? device : -1;
-}
-
-/** Whether an operation may run now. */
+/** Whether an operation may run now, and on which device. */
 static ucudnn_status admit(const ucudnn_operation *operation,
                            cudnnHandle_t handle, const void *alpha,
                            const void *beta, const struct uc_tensors *tensors,
                            const void *workspace, size_t workspace_bytes,
-                           struct uc_ready **out)
+                           struct uc_ready **out, CUdevice *device)
 {
     ucudnn_plan_file *file = operation->file;
     struct uc_entry *entry = operation->entry;
-    int device;
     struct uc_scaling scaling;
     struct uc_ready *ready;
     CUstream stream = NULL;
@@ -179,11 +170,10 @@ static ucudnn_status admit(const ucudnn_operation *operation,
 
     if (status != UCUDNN_OK)
         return status;
-    if (!uc_matcher_allows(&file->matcher, entry->plan))
+    if (!uc_matcher_allows(&file->matcher, entry->plan, device))
         return UCUDNN_OTHER_DEVICE;
-    device = current_device(file);
     scaling = uc_scaling_read(&entry->key, alpha, beta);
-    status = make_ready(file, handle, entry, device, &scaling, &ready);
+    status = make_ready(file, handle, entry, *device, &scaling, &ready);
     if (status != UCUDNN_OK)
         return status;
     if ((int64_t)workspace_bytes < ready->workspace_bytes ||
@@ -191,7 +181,7 @@ static ucudnn_status admit(const ucudnn_operation *operation,
         return UCUDNN_WORKSPACE;
     if (!uc_is_aligned(tensors, workspace))
         return UCUDNN_ALIGNMENT;
-    if (!uc_ready_is_warm(ready, device) &&
+    if (!uc_ready_is_warm(ready, *device) &&
         uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
         return UCUDNN_CAPTURE;
     *out = ready;
@@ -206,15 +196,14 @@ static ucudnn_status execute(const ucudnn_operation *operation,
 {
     const struct uc_cuda *cuda = &operation->file->cuda;
     struct uc_ready *ready;
+    CUdevice device;
     ucudnn_status status = admit(operation, handle, alpha, beta, tensors,
-                                 workspace, workspace_bytes, &ready);
+                                 workspace, workspace_bytes, &ready, &device);
     CUstreamCaptureMode mode;
-    int device;
     bool started;
 
     if (status != UCUDNN_OK)
         return status;
-    device = current_device(operation->file);
     mode = uc_ready_is_warm(ready, device) ? UC_CAPTURE_RELAXED
                                            : uc_capture_relax(cuda);
     *cudnn_status = uc_execute(ready, handle, alpha, tensors, beta, workspace,

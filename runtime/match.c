@@ -120,10 +120,10 @@ static size_t index_of(const struct uc_matcher *m, const struct uc_plan *plan)
     return (size_t)(plan - uc_table_plans(m->table, &count));
 }
 
-bool uc_matcher_allows(struct uc_matcher *matcher, const struct uc_plan *plan)
+bool uc_matcher_allows(struct uc_matcher *matcher, const struct uc_plan *plan,
+                       CUdevice *device)
 {
-    CUdevice device;
-    const char *const *differences = differences_here(matcher, &device);
+    const char *const *differences = differences_here(matcher, device);
 
     return differences != NULL && differences[index_of(matcher, plan)] == NULL;
 }

@@ -40,8 +40,9 @@ enum uc_status uc_matcher_init(struct uc_matcher *matcher,
                                enum uc_match match, struct uc_error *err);
 void uc_matcher_free(struct uc_matcher *matcher);
 
-/** Whether the current device may use the plan. */
-bool uc_matcher_allows(struct uc_matcher *matcher, const struct uc_plan *plan);
+/** Whether the current device, which goes to *device, may use the plan. */
+bool uc_matcher_allows(struct uc_matcher *matcher, const struct uc_plan *plan,
+                       CUdevice *device);
 
 /**
  * The first of an entry and its older copies that the current device may use

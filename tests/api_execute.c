@@ -155,17 +155,19 @@ static void an_execution_is_its_micro_batches_and_nothing_else(void **state)
         UC_DOUBLE_COPIES,      UC_DOUBLE_SETS,     UC_DOUBLE_LAUNCHES,
         UC_DOUBLE_QUERIES,     UC_DOUBLE_SEARCHES, UC_DOUBLE_DESCRIPTORS,
     };
-    uint64_t before[UNIT_COUNT(still)];
+    uint64_t before[UNIT_COUNT(still)], asked;
     ucudnn_plan_file *file;
     const ucudnn_operation *o = open_forward(&file);
 
     (void)state;
+    asked = uc_double_count(UC_DOUBLE_DEVICE_QUESTIONS);
     for (size_t i = 0; i < UNIT_COUNT(still); i++)
         before[i] = uc_double_count(still[i]);
     assert_int_equal(execute(&c, double_handle, o, 1, 0, NULL), UCUDNN_OK);
     assert_int_equal(uc_double_count(UC_DOUBLE_CONVOLUTIONS), 3);
     for (size_t i = 0; i < UNIT_COUNT(still); i++)
         assert_int_equal(uc_double_count(still[i]), before[i]);
+    assert_int_equal(uc_double_count(UC_DOUBLE_DEVICE_QUESTIONS), asked + 1);
     ucudnn_close_plan_file(file);
     uc_case_free(&c);
 }

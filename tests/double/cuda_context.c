@@ -265,6 +265,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
     int index;
     CUresult result = uc_double_enter_context(&index);
 
+    uc_double_add(UC_DOUBLE_DEVICE_QUESTIONS, 1);
     if (result == CUDA_SUCCESS) {
         *device = index;
     }

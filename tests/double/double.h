@@ -90,17 +90,18 @@ enum uc_double_counter {
     UC_DOUBLE_COPIES,
     UC_DOUBLE_SETS,
     UC_DOUBLE_LAUNCHES,
-    UC_DOUBLE_QUERIES,        /**< of workspace sizes */
-    UC_DOUBLE_SEARCHES,       /**< Get...Algorithm_v7 and Find... */
-    UC_DOUBLE_CONVOLUTIONS,   /**< legacy calls */
-    UC_DOUBLE_EXECUTIONS,     /**< cudnnBackendExecute */
-    UC_DOUBLE_HEURISTICS,     /**< asked of the graph API */
-    UC_DOUBLE_PLANS,          /**< execution plans made */
-    UC_DOUBLE_CAPTURED_PLANS, /**< of these, refused because of a capture */
-    UC_DOUBLE_EXCHANGES,      /**< of a thread's capture mode */
-    UC_DOUBLE_DESCRIPTORS,    /**< created */
-    UC_DOUBLE_LIVE,           /**< descriptors, handles, streams... alive */
-    UC_DOUBLE_MISUSES,        /**< everything told on stderr */
+    UC_DOUBLE_QUERIES,          /**< of workspace sizes */
+    UC_DOUBLE_SEARCHES,         /**< Get...Algorithm_v7 and Find... */
+    UC_DOUBLE_CONVOLUTIONS,     /**< legacy calls */
+    UC_DOUBLE_EXECUTIONS,       /**< cudnnBackendExecute */
+    UC_DOUBLE_HEURISTICS,       /**< asked of the graph API */
+    UC_DOUBLE_PLANS,            /**< execution plans made */
+    UC_DOUBLE_CAPTURED_PLANS,   /**< of these, refused because of a capture */
+    UC_DOUBLE_DEVICE_QUESTIONS, /**< which is current */
+    UC_DOUBLE_EXCHANGES,        /**< of a thread's capture mode */
+    UC_DOUBLE_DESCRIPTORS,      /**< created */
+    UC_DOUBLE_LIVE,             /**< descriptors, handles, streams... alive */
+    UC_DOUBLE_MISUSES,          /**< everything told on stderr */
     UC_DOUBLE_COUNTERS
 };
 uint64_t uc_double_count(enum uc_double_counter counter);
