@@ -42,7 +42,7 @@ UC_API const char *ucudnn_describe_status(ucudnn_status status)
         [UCUDNN_OTHER_DEVICE] = "planned for another device or cuDNN",
         [UCUDNN_WORKSPACE] = "workspace too small",
         [UCUDNN_ALIGNMENT] = "address not aligned to 16 bytes",
-        [UCUDNN_CAPTURE] = "first execution under stream capture",
+        [UCUDNN_CAPTURE] = "first use under stream capture",
         [UCUDNN_REFUSED] = "refused by cuDNN",
         [UCUDNN_INCOMPLETE] = "failed when part of it may be done",
     };

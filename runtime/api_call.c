@@ -45,7 +45,8 @@ static ucudnn_status enter(ucudnn_plan_file *file, struct uc_error *err)
 
 /* Finding ----------------------------------------------------------------*/
 
-/** Make an entry ready for a device and scalars. */
+/** Make an entry ready for a device and scalars. With UCUDNN_REFUSED, *out
+    says why unless it is NULL, when no more is kept ready. */
 static ucudnn_status make_ready(ucudnn_plan_file *file, cudnnHandle_t handle,
                                 struct uc_entry *entry, int device,
                                 const struct uc_scaling *scaling,
@@ -55,18 +56,30 @@ static ucudnn_status make_ready(ucudnn_plan_file *file, cudnnHandle_t handle,
     CUstreamCaptureMode mode;
     CUstream stream = NULL;
 
-    if (ready == NULL) {
+    if (ready == NULL && !uc_ready_is_full(entry, device)) {
         if (!uc_ready_is_quick(entry) &&
             uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
             return UCUDNN_CAPTURE;
         mode = uc_capture_relax(&file->cuda);
         ready = uc_ready_make(entry, &file->cudnn, handle, device, scaling);
         uc_capture_restore(&file->cuda, mode);
+        if (ready == NULL && !uc_ready_is_full(entry, device))
+            return UCUDNN_NO_MEMORY;
     }
-    if (ready == NULL || ready->broken)
-        return UCUDNN_REFUSED;
     *out = ready;
-    return UCUDNN_OK;
+    return ready == NULL || ready->broken ? UCUDNN_REFUSED : UCUDNN_OK;
+}
+
+static void tell_unready(ucudnn_status status, const struct uc_ready *ready,
+                         struct uc_error *err)
+{
+    if (status == UCUDNN_CAPTURE)
+        uc_fail(err, UC_EDEVICE, "not ready, and the stream is being captured");
+    else if (status == UCUDNN_NO_MEMORY)
+        uc_no_memory(err);
+    else
+        uc_fail(err, UC_EDEVICE, "not made ready: %s",
+                ready == NULL ? UC_READY_FULL : ready->reason);
 }
 
 /** A call's descriptors to a prepared entry; in *err why not. */
@@ -77,7 +90,7 @@ static ucudnn_status find(ucudnn_plan_file *file, cudnnHandle_t handle,
 {
     struct uc_problem problem;
     struct uc_entry *entry;
-    struct uc_ready *ready;
+    struct uc_ready *ready = NULL;
     CUdevice device;
     int64_t batch;
     ucudnn_status status = enter(file, err);
@@ -107,10 +120,7 @@ static ucudnn_status find(ucudnn_plan_file *file, cudnnHandle_t handle,
     }
     status = make_ready(file, handle, entry, device, &usual, &ready);
     if (status != UCUDNN_OK) {
-        uc_fail(err, UC_EDEVICE,
-                status == UCUDNN_CAPTURE
-                    ? "not ready, and the stream is being captured"
-                    : "cuDNN refuses its micro-batches");
+        tell_unready(status, ready, err);
         return status;
     }
     *out = entry;
@@ -153,7 +163,8 @@ UC_API ucudnn_status ucudnn_find_operation(
 
 /* Executing --------------------------------------------------------------*/
 
-/** Whether an operation may run now, and on which device. */
+/** Whether an operation may run now, and on which device; *out is NULL or what
+    was made ready, broken or not. */
 static ucudnn_status admit(const ucudnn_operation *operation,
                            cudnnHandle_t handle, const void *alpha,
                            const void *beta, const struct uc_tensors *tensors,
@@ -163,17 +174,19 @@ static ucudnn_status admit(const ucudnn_operation *operation,
     ucudnn_plan_file *file = operation->file;
     struct uc_entry *entry = operation->entry;
     struct uc_scaling scaling;
-    struct uc_ready *ready;
+    struct uc_ready *ready = NULL;
     CUstream stream = NULL;
     struct uc_error err;
     ucudnn_status status = enter(file, &err);
 
+    *out = NULL;
     if (status != UCUDNN_OK)
         return status;
     if (!uc_matcher_allows(&file->matcher, entry->plan, device))
         return UCUDNN_OTHER_DEVICE;
     scaling = uc_scaling_read(&entry->key, alpha, beta);
     status = make_ready(file, handle, entry, *device, &scaling, &ready);
+    *out = ready;
     if (status != UCUDNN_OK)
         return status;
     if ((int64_t)workspace_bytes < ready->workspace_bytes ||
@@ -184,7 +197,6 @@ static ucudnn_status admit(const ucudnn_operation *operation,
     if (!uc_ready_is_warm(ready, *device) &&
         uc_is_capturing(&file->cuda, &file->cudnn, handle, &stream))
         return UCUDNN_CAPTURE;
-    *out = ready;
     return UCUDNN_OK;
 }
 
@@ -202,6 +214,9 @@ static ucudnn_status execute(const ucudnn_operation *operation,
     CUstreamCaptureMode mode;
     bool started;
 
+    if (status == UCUDNN_REFUSED)
+        *cudnn_status =
+            ready != NULL ? ready->status : CUDNN_STATUS_NOT_SUPPORTED;
     if (status != UCUDNN_OK)
         return status;
     mode = uc_ready_is_warm(ready, device) ? UC_CAPTURE_RELAXED
@@ -221,7 +236,7 @@ UC_API ucudnn_status ucudnn_execute_operation(
     size_t workspace_bytes, cudnnStatus_t *cudnn_status)
 {
     struct uc_tensors tensors = { x, w, y };
-    cudnnStatus_t cause = CUDNN_STATUS_NOT_SUPPORTED;
+    cudnnStatus_t cause = CUDNN_STATUS_SUCCESS;
     ucudnn_plan_file *file;
     ucudnn_status status;
 

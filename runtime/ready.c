@@ -123,8 +123,10 @@ static enum uc_status make_step(struct uc_ready *ready,
     }
     if (result == CUDNN_STATUS_SUCCESS)
         result = uc_runner_build(step->runner);
-    if (result != CUDNN_STATUS_SUCCESS)
+    if (result != CUDNN_STATUS_SUCCESS) {
+        ready->status = result;
         return refuse(cudnn, result, &piece->kernel, problem->operation, err);
+    }
     step->kernel = &piece->kernel;
     step->count = piece->count;
     step->accumulate = piece->accumulate;
@@ -202,6 +204,7 @@ static struct uc_ready *make(struct uc_entry *entry,
     ready->next = first;
     ready->device = device;
     ready->scaling = *scaling;
+    ready->status = CUDNN_STATUS_NOT_SUPPORTED;
     ready->legacy = uc_ready_is_quick(entry);
     ready->wide = entry->key.x_type == UC_FP64;
     fill(ready, entry, cudnn, handle);

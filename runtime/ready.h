@@ -39,6 +39,8 @@ struct uc_ready {
     bool wide;               /**< scalars are doubles */
     bool broken;             /**< passes through for good; no steps */
     char reason[160];        /**< why it is broken */
+    cudnnStatus_t status;    /**< then: cuDNN's, or NOT_SUPPORTED when it is
+                                  not cuDNN that refuses it */
     _Atomic uint64_t warm;   /**< by device: has run outside stream capture */
     int64_t workspace_bytes; /**< that cuDNN asked for */
     struct uc_step *steps;   /**< owned; one a piece of the plan */

@@ -78,8 +78,9 @@ typedef enum ucudnn_status {
     UCUDNN_OTHER_DEVICE = 8, /**< planned for another GPU or cuDNN */
     UCUDNN_WORKSPACE = 9,    /**< fewer bytes than the operation needs */
     UCUDNN_ALIGNMENT = 10,   /**< an address is no multiple of 16 */
-    UCUDNN_CAPTURE = 11,     /**< first execution under stream capture */
-    UCUDNN_REFUSED = 12,     /**< cuDNN refused it, nothing is enqueued */
+    UCUDNN_CAPTURE = 11,     /**< first use under stream capture */
+    UCUDNN_REFUSED = 12,     /**< cuDNN refused it, or it cannot run as it was
+                                  planned; nothing is enqueued */
     UCUDNN_INCOMPLETE = 13   /**< cuDNN failed when part of it may be done:
                                   the output is undefined */
 } ucudnn_status;
@@ -180,8 +181,10 @@ const ucudnn_operation *ucudnn_get_operation(const ucudnn_plan_file *file,
  * When several plans have it, that of the plan written last is taken.
  *
  * The first time an operation is found cuDNN is asked for its workspaces and
- * memory of the host is allocated, nothing on the device. Later it costs about
- * a microsecond. Nothing is enqueued; it may be called under stream capture.
+ * memory of the host is allocated, nothing on the device. Where engines of
+ * cuDNN's graph API are planned, their execution plans for alpha 1 and beta 0
+ * are built, which takes up to seconds and is not done while the handle's
+ * stream is captured. Later it costs about a microsecond. Nothing is enqueued.
  *
  * @param handle   only asked, never changed. The device it was made for must
  *                 be current.
@@ -189,9 +192,10 @@ const ucudnn_operation *ucudnn_get_operation(const ucudnn_plan_file *file,
  * @param out      the operation.
  * @param reason   as `error` of ucudnn_open_plan_file(): the field that
  *                 differs when it is not planned, or planned for another
- *                 device. May be NULL.
- * @return UCUDNN_BAD_ARGUMENT, UCUDNN_NO_CUDNN, UCUDNN_DISABLED,
- *         UCUDNN_UNSUPPORTED, UCUDNN_NOT_PLANNED, UCUDNN_OTHER_DEVICE or
+ *                 device; which kernel is refused, and why. May be NULL.
+ * @return UCUDNN_BAD_ARGUMENT, UCUDNN_NO_MEMORY, UCUDNN_NO_CUDNN,
+ *         UCUDNN_DISABLED, UCUDNN_UNSUPPORTED, UCUDNN_NOT_PLANNED,
+ *         UCUDNN_OTHER_DEVICE, UCUDNN_CAPTURE (engines, the first time) or
  *         UCUDNN_REFUSED.
  */
 ucudnn_status ucudnn_find_operation(
@@ -240,10 +244,12 @@ ucudnn_status ucudnn_describe_piece(const ucudnn_operation *operation,
  * stream, micro-batch after micro-batch. The result is that of one call of
  * cuDNN with the same arguments, up to rounding.
  *
- * It does not wait for the device, and once the operation has been found it
- * allocates nothing. An operation that has never been executed is not
- * executed under stream capture, since cuDNN may have to load its kernels
- * first: execute it once before capturing.
+ * It does not wait for the device. Once the operation has been executed on the
+ * device it allocates nothing; where engines are planned, once it has been
+ * executed with this alpha and beta, and nothing but a small descriptor of
+ * cuDNN's a micro-batch. Until then it is not executed under stream capture,
+ * since cuDNN may have to load its kernels first: execute it once before
+ * capturing.
  *
  * An operation of ucudnn_get_operation() is prepared here as
  * ucudnn_find_operation() would; that the tensors are those of its problem and
@@ -260,10 +266,13 @@ ucudnn_status ucudnn_describe_piece(const ucudnn_operation *operation,
  * @param workspace_bytes  at least the operation's.
  * @param cudnn_status  cuDNN's own status with UCUDNN_REFUSED and
  *                 UCUDNN_INCOMPLETE, the one output that is written on
- *                 failure. May be NULL.
- * @return UCUDNN_BAD_ARGUMENT, UCUDNN_NO_CUDNN, UCUDNN_DISABLED,
- *         UCUDNN_OTHER_DEVICE, UCUDNN_WORKSPACE, UCUDNN_ALIGNMENT,
- *         UCUDNN_CAPTURE, UCUDNN_REFUSED or UCUDNN_INCOMPLETE.
+ *                 failure; CUDNN_STATUS_NOT_SUPPORTED where it is not cuDNN
+ *                 that refuses: weaker arithmetic than planned, scalars that
+ *                 an engine was not measured with or that are too many. May
+ *                 be NULL.
+ * @return UCUDNN_BAD_ARGUMENT, UCUDNN_NO_MEMORY, UCUDNN_NO_CUDNN,
+ *         UCUDNN_DISABLED, UCUDNN_OTHER_DEVICE, UCUDNN_WORKSPACE,
+ * UCUDNN_ALIGNMENT, UCUDNN_CAPTURE, UCUDNN_REFUSED or UCUDNN_INCOMPLETE.
  */
 ucudnn_status ucudnn_execute_operation(const ucudnn_operation *operation,
                                        cudnnHandle_t handle, const void *alpha,

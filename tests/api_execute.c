@@ -385,6 +385,36 @@ static ucudnn_plan_file *open_engines(void)
     return file;
 }
 
+/** Execution plans that cuDNN does not make, and pairs of scalars that are too
+    many; its own status, or NOT_SUPPORTED. */
+static void what_is_not_prepared_has_its_status(void **state)
+{
+    cudnnStatus_t cudnn = CUDNN_STATUS_SUCCESS;
+    const ucudnn_operation *o;
+    ucudnn_plan_file *file;
+
+    (void)state;
+    double_close();
+    double_with("UC_DOUBLE_FAULT", "fail:call=build,beta=1,status=4001");
+    double_open();
+    file = open_engines();
+    uc_case_open(&c, &seven, UC_NUMBER_FP32, NCHW);
+    reserve(&c, FIRST_WORKSPACE);
+    o = ucudnn_get_operation(file, 0, UCUDNN_FORWARD);
+    assert_int_equal(execute(&c, double_handle, o, 1, 0.5, &cudnn),
+                     UCUDNN_REFUSED);
+    assert_int_equal(cudnn, 4001);
+    for (int i = 1; i <= 17; i++) {
+        cudnn = CUDNN_STATUS_SUCCESS;
+        assert_int_equal(execute(&c, double_handle, o, i, 0, &cudnn),
+                         i < 16 ? UCUDNN_OK : UCUDNN_REFUSED);
+        assert_int_equal(cudnn, i < 16 ? CUDNN_STATUS_SUCCESS
+                                       : CUDNN_STATUS_NOT_SUPPORTED);
+    }
+    ucudnn_close_plan_file(file);
+    uc_case_free(&c);
+}
+
 /** What this thread captures forbids more than what another one does. */
 static void a_capture_of_another_stream_stays_whole(void **state)
 {
@@ -499,6 +529,7 @@ int main(void)
         CASE(an_operation_got_by_index_is_executed),
         CASE(an_operation_of_another_device_is_refused),
         CASE(a_failure_says_whether_anything_was_enqueued),
+        CASE(what_is_not_prepared_has_its_status),
         CASE(success_leaves_cudnns_status_alone),
         CASE(a_first_execution_under_capture_is_refused),
         CASE(a_capture_of_another_stream_stays_whole),

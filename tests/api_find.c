@@ -259,8 +259,61 @@ static void what_cudnn_refuses_is_not_found(void **state)
     plan.operations[0].pieces[0].kernel.algorithm = 3; /* never supported */
     file = api_open(&plan, NULL);
     uc_plan_free(&plan);
-    assert_not_found(file, 0, UCUDNN_REFUSED, "cuDNN");
-    assert_not_found(file, 0, UCUDNN_REFUSED, "cuDNN");
+    for (int i = 0; i < 2; i++)
+        assert_not_found(
+            file, 0, UCUDNN_REFUSED,
+            "not made ready: direct/fma: cuDNN: CUDNN_STATUS_NOT_SUPPORTED");
+    ucudnn_close_plan_file(file);
+}
+
+static ucudnn_plan_file *open_engine(int engine)
+{
+    struct uc_plan plan;
+    ucudnn_plan_file *file;
+
+    api_plan(&plan, "fp32", "nchw");
+    for (size_t i = 0; i < plan.operations[0].piece_count; i++)
+        plan.operations[0].pieces[i].kernel =
+            (struct uc_kernel){ .api = UC_API_GRAPH, .engine = engine };
+    file = api_open(&plan, NULL);
+    uc_plan_free(&plan);
+    return file;
+}
+
+/** Engine 7 uses tensor cores, which the plan does not say. */
+static void what_is_weaker_than_planned_is_not_found(void **state)
+{
+    ucudnn_plan_file *file = open_engine(7);
+
+    (void)state;
+    assert_not_found(file, 0, UCUDNN_REFUSED,
+                     "eng7 computes in weaker arithmetic than planned");
+    ucudnn_close_plan_file(file);
+}
+
+static void an_engine_is_not_found_under_capture_the_first_time(void **state)
+{
+    ucudnn_plan_file *file = open_engine(0);
+    const ucudnn_operation *o = NULL;
+    CUgraph graph;
+    CUstream stream;
+
+    (void)state;
+    assert_int_equal(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), 0);
+    assert_int_equal(cudnnSetStream(double_handle, (cudaStream_t)stream), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), 0);
+        if (i == 0)
+            assert_not_found(file, 0, UCUDNN_CAPTURE, "being captured");
+        else
+            assert_int_equal(api_find(file, &c, 0, &o, NULL, 0), UCUDNN_OK);
+        assert_int_equal(cuStreamEndCapture(stream, &graph), 0);
+        assert_int_equal(cuGraphDestroy(graph), 0);
+        assert_int_equal(api_find(file, &c, 0, &o, NULL, 0), UCUDNN_OK);
+    }
+    assert_int_equal(cudnnSetStream(double_handle, NULL), 0);
+    assert_int_equal(cuStreamDestroy(stream), 0);
     ucudnn_close_plan_file(file);
 }
 
@@ -319,6 +372,8 @@ int main(void)
         CASE(without_a_current_device_nothing_is_found),
         CASE(the_newest_usable_plan_is_taken),
         CASE(what_cudnn_refuses_is_not_found),
+        CASE(what_is_weaker_than_planned_is_not_found),
+        CASE(an_engine_is_not_found_under_capture_the_first_time),
         CASE(the_workspace_is_what_cudnn_asks_for_now),
         CASE(another_major_version_is_no_cudnn),
     };
