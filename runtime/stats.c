@@ -177,7 +177,7 @@ static size_t hash(const struct key *key)
     return (size_t)(h ^ h >> 32);
 }
 
-/** Whoever fills a slot takes a few dozen instructions for it. */
+/** Whoever fills a slot only copies a key. */
 static int wait_filled(struct slot *slot)
 {
     int state;
@@ -186,6 +186,15 @@ static int wait_filled(struct slot *slot)
         state = atomic_load_explicit(&slot->state, memory_order_acquire);
     while (state == SLOT_FILLING);
     return state;
+}
+
+/** Which goes through the whole plan: not while others wait for a slot. */
+static const char *nearest_to(const struct uc_table *table,
+                              const struct key *key)
+{
+    return key->miss == UC_MISS_NOT_PLANNED && table != NULL
+               ? uc_table_nearest(table, &key->problem, key->batch)
+               : NULL;
 }
 
 /** The slot of a key, new or not; NULL: there is no room. */
@@ -198,16 +207,16 @@ static struct slot *find_slot(const struct uc_table *table,
         int state = wait_filled(slot);
 
         if (state == SLOT_EMPTY) {
+            const char *nearest;
+
             if (atomic_load(&kinds) >= KINDS)
                 return NULL;
+            nearest = nearest_to(table, key);
             if (atomic_compare_exchange_strong(&slot->state, &state,
                                                SLOT_FILLING)) {
                 slot->key = *key;
+                slot->nearest = nearest;
                 atomic_fetch_add(&kinds, 1);
-                slot->nearest =
-                    key->miss == UC_MISS_NOT_PLANNED && table != NULL
-                        ? uc_table_nearest(table, &key->problem, key->batch)
-                        : NULL;
                 atomic_store_explicit(&slot->state, SLOT_READY,
                                       memory_order_release);
                 *fresh = true;

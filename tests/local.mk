@@ -248,7 +248,8 @@ stats_test_sources = \
 	runtime/stats.c runtime/stats.h \
 	runtime/table.c runtime/table.h
 tests_stats_summary_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_stats_summary_LDFLAGS = $(AM_LDFLAGS) -pthread
+tests_stats_summary_LDFLAGS = $(AM_LDFLAGS) -pthread \
+	-Wl,--wrap=uc_table_nearest
 tests_stats_summary_LDADD = $(runtime_library) libuc-db.a libuc-common.a \
 	$(CMOCKA_LIBS) $(SQLITE_LIBS)
 check_PROGRAMS += tests/client/steps

@@ -197,6 +197,47 @@ static void test_there_is_a_bound(void **state)
     assert_int_equal(shown + more, 4000);
 }
 
+/* While the nearest operation is looked for, another call is of the same kind:
+ * here it is one of the same thread, which could wait for itself. */
+
+const char *__real_uc_table_nearest(const struct uc_table *table,
+                                    const struct uc_problem *problem,
+                                    int64_t batch);
+const char *__wrap_uc_table_nearest(const struct uc_table *table,
+                                    const struct uc_problem *problem,
+                                    int64_t batch);
+
+static bool meanwhile; /**< the call is still to be made */
+
+const char *__wrap_uc_table_nearest(const struct uc_table *table,
+                                    const struct uc_problem *problem,
+                                    int64_t batch)
+{
+    if (meanwhile) {
+        meanwhile = false;
+        uc_stats_missed(table, problem, batch, UC_MISS_NOT_PLANNED, 0, NULL);
+    }
+    return __real_uc_table_nearest(table, problem, batch);
+}
+
+static void miss_meanwhile(struct uc_table *table)
+{
+    struct uc_problem p = planned(UC_FORWARD);
+
+    meanwhile = true;
+    alarm(10);
+    uc_stats_missed(table, &p, 100, UC_MISS_NOT_PLANNED, 0, NULL);
+}
+
+static void test_nobody_waits_for_a_search_of_the_plan(void **state)
+{
+    (void)state;
+    collect(miss_meanwhile);
+    assert_line("passed through         2 calls\n");
+    assert_line("       2  forward:");
+    assert_int_equal(count_lines(), 4 + 1);
+}
+
 static void test_a_file_that_cannot_be_written_is_told_once(void **state)
 {
     char text[1024];
@@ -268,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_what_ran),
         cmocka_unit_test(test_the_reasons_are_words),
         cmocka_unit_test(test_there_is_a_bound),
+        cmocka_unit_test(test_nobody_waits_for_a_search_of_the_plan),
         cmocka_unit_test(test_a_file_that_cannot_be_written_is_told_once),
         cmocka_unit_test(test_the_current_folder_may_change),
     };
