@@ -118,8 +118,9 @@ static enum uc_status not_written(const char *name, const char *path,
                        "in the environment",
                        name, disable);
     return uc_fail(err, UC_EMISSING,
-                   "%.200s: nothing was recorded: %.200s made no convolution "
-                   "call that can be seen",
+                   "%.80s: nothing was recorded: %.60s made no convolution "
+                   "call that can be seen; \"ucudnn-plan doctor -- COMMAND\" "
+                   "says why",
                    name, command);
 }
 

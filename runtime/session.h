@@ -4,8 +4,9 @@
  * cuDNN, the plan table, and which plans this device may use.
  *
  * Nothing happens before the program first calls one of the interposed
- * functions: a program without cuDNN pays for a constructor that reads
- * one variable (sight.h).
+ * functions: a program without cuDNN pays for constructors that read two
+ * variables, this one's (UCUDNN_STATS, for the summary of a program whose
+ * calls are not seen) and that of sight.h.
  *
  * Owner:   the session lives until the process ends; nothing is freed and
  *          no CUDA function is called at exit.

@@ -1,6 +1,6 @@
 /*
- * The only part of the library that does something before a program first
- * calls cuDNN: it reads one variable.
+ * The part of the library that does something before a program first calls
+ * cuDNN: it reads one variable.
  */
 #include "config.h"
 

@@ -291,6 +291,19 @@ int64_t uc_stats_graph_count(void)
     return atomic_load_explicit(&graph_calls, memory_order_relaxed);
 }
 
+/** How many calls there were, of whatever kind. */
+static int64_t count_seen(const struct uc_table *table)
+{
+    int64_t seen = atomic_load(&passed_calls) + uc_stats_graph_count();
+    size_t count = 0;
+    const struct uc_entry *entries =
+        table != NULL ? uc_table_entries(table, &count) : NULL;
+
+    for (size_t i = 0; i < count; i++)
+        seen += atomic_load(&entries[i].executed);
+    return seen;
+}
+
 /* The summary ------------------------------------------------------------*/
 
 struct output {
@@ -403,11 +416,11 @@ static void tell_failure(int cause)
     uc_log(UC_LOG_OFF, "UCUDNN_STATS=%.300s: %s", path, strerror(cause));
 }
 
-void uc_stats_write(const struct uc_table *table)
+void uc_stats_write(const struct uc_table *table, const char *plan)
 {
     static atomic_flag written = ATOMIC_FLAG_INIT;
     struct output out = { .fd = STDERR_FILENO };
-    const char *plan = uc_settings_get()->plan;
+    const bool seen = count_seen(table) > 0;
 
     if (uc_settings_get()->stats == NULL || atomic_flag_test_and_set(&written))
         return;
@@ -419,12 +432,14 @@ void uc_stats_write(const struct uc_table *table)
         }
     }
     put(&out, "ucudnn: %.100s[%ld], plan %.500s\n",
-        program_invocation_short_name, (long)getpid(),
-        table != NULL  ? plan
-        : plan != NULL ? "not usable"
-                       : "none");
-    put_planned(&out, table);
-    put_misses(&out);
+        program_invocation_short_name, (long)getpid(), plan);
+    if (seen || table != NULL) {
+        put_planned(&out, table);
+        put_misses(&out);
+    }
+    if (!seen)
+        put(&out,
+            "  0 calls seen; \"ucudnn-plan doctor -- COMMAND\" says why\n");
     if (uc_stats_graph_count() > 0)
         put(&out,
             "  graph API       %8" PRId64 " executions, which no plan knows\n",

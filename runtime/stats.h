@@ -52,7 +52,8 @@ void uc_stats_missed(const struct uc_table *table,
 void uc_stats_graph(void);
 int64_t uc_stats_graph_count(void);
 
-/** Write the summary: "1" to stderr, else to the end of the file named. */
-void uc_stats_write(const struct uc_table *table);
+/** Write the summary: "1" to stderr, else to the end of the file named. `plan`
+    is what it says of the plan: its path, or why there is none. */
+void uc_stats_write(const struct uc_table *table, const char *plan);
 
 #endif

@@ -65,7 +65,7 @@ ok "has the batch behind it" test -s folder/net -a -s folder/net.2
 
 cp net.json before.json
 expect 4 "a program without cuDNN" ucudnn-plan record -o net.json -- true
-said_is "ucudnn-plan record: net.json: nothing was recorded: true made no convolution call that can be seen"
+said_is "ucudnn-plan record: net.json: nothing was recorded: true made no convolution call that can be seen; \"ucudnn-plan doctor -- COMMAND\" says why"
 ok "leaves the file alone" same before.json net.json
 rm -f net.json
 expect 4 "a program of graphs" \

@@ -42,6 +42,30 @@ err_has "executed               0 calls as planned"
 err_has ": tensors are not aligned to 16 bytes"
 unset UC_DOUBLE_ALIGNMENT
 
+# cuDNN is there, but no convolution is seen.
+expect 0 "cudnnCreate() alone" run steps=0
+err_has "plan $scratch/net.plan"
+err_has '  0 calls seen; "ucudnn-plan doctor -- COMMAND" says why'
+expect 0 "without a plan" env UCUDNN_STATS=1 LD_PRELOAD="$library" \
+    "$steps" steps=0
+err_has "steps"
+err_has ", plan none"
+err_has '  0 calls seen; '
+ok "that is all of it" test "$(wc -l <err)" -eq 2
+expect 0 "with a plan that is missing" env UCUDNN_STATS=1 \
+    UCUDNN_PLAN=missing LD_PRELOAD="$library" "$steps" steps=0
+err_has ", plan not usable"
+err_has '  0 calls seen; '
+expect 0 "into a file" env UCUDNN_STATS=seen.txt LD_PRELOAD="$library" \
+    "$steps" steps=0
+ok "says nothing" test ! -s err
+ok "but in the file" grep -q '  0 calls seen; ' seen.txt
+for off in UCUDNN_STATS=0 UCUDNN_STATS= UCUDNN_DISABLE=1; do
+    expect 0 "$off" env UCUDNN_STATS=1 $off LD_PRELOAD="$library" \
+        "$steps" steps=0
+    ok "$off says nothing" test ! -s err
+done
+
 UC_DOUBLE_DEVICE_NAME="Another GPU"
 export UC_DOUBLE_DEVICE_NAME
 expect 0 "another GPU" run steps=1

@@ -52,8 +52,8 @@ static void collect(void (*miss)(struct uc_table *table))
         setenv("UCUDNN_STATS", path, 1);
         uc_stats_open();
         miss(table);
-        uc_stats_write(table);
-        uc_stats_write(table); /* only the first counts */
+        uc_stats_write(table, "sample");
+        uc_stats_write(table, "sample"); /* only the first counts */
         uc_table_free(table);
         _exit(0);
     }
@@ -253,8 +253,8 @@ static void test_a_file_that_cannot_be_written_is_told_once(void **state)
         dup2(ends[1], STDERR_FILENO);
         setenv("UCUDNN_STATS", "/nonexistent/stats", 1);
         uc_stats_open();
-        uc_stats_write(NULL);
-        uc_stats_write(NULL);
+        uc_stats_write(NULL, "none");
+        uc_stats_write(NULL, "none");
         _exit(0);
     }
     close(ends[1]);
@@ -291,7 +291,7 @@ static void test_the_current_folder_may_change(void **state)
         setenv("UCUDNN_STATS", "file", 1);
         uc_stats_open();
         miss_elsewhere(NULL);
-        uc_stats_write(NULL);
+        uc_stats_write(NULL, "none");
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
