@@ -8,13 +8,14 @@
  * and spoil its capture. What the library does on its own account, which
  * nothing captured depends on, it does in the mode RELAXED: making operations
  * ready, their first run on a device, which loads modules, its own memory, and
- * questions that the program did not ask. Memory had so is as good as any;
- * PyTorch's allocator does the same.
+ * questions that the program did not ask. Memory had so is as good as any:
+ * PyTorch's allocator is relaxed, too, where it allocates under capture.
  *
  * Errors:  without cuThreadExchangeStreamCaptureMode() (before CUDA 10.1), or
  *          where it fails, the mode stays as it is.
  * Threads: any; a mode is the calling thread's own.
- * Source:  CUDA driver API, cuThreadExchangeStreamCaptureMode().
+ * Source:  CUDA driver API, cuThreadExchangeStreamCaptureMode(); PyTorch,
+ *          c10/cuda/CUDACachingAllocator.cpp, cudaMallocMaybeCapturing().
  */
 #ifndef UC_RUNTIME_CAPTURE_H
 #define UC_RUNTIME_CAPTURE_H
