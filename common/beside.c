@@ -29,6 +29,42 @@ static size_t folder_length(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
+static bool is_database(const char *path)
+{
+    static const char magic[] = "SQLite format 3";
+    char start[sizeof magic];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got;
+
+    if (fd < 0)
+        return false;
+    got = read(fd, start, sizeof start);
+    close(fd);
+    return got == (ssize_t)sizeof start &&
+           memcmp(start, magic, sizeof magic) == 0;
+}
+
+const char *uc_beside_refusal(const char *target)
+{
+    struct stat st;
+
+    if (stat(target, &st) != 0) {
+        int cause = errno;
+
+        if (lstat(target, &st) == 0 && S_ISLNK(st.st_mode))
+            return cause == ENOENT ? "is a symbolic link to nothing"
+                                   : strerror(cause);
+        return NULL;
+    }
+    if (S_ISDIR(st.st_mode))
+        return "is a folder";
+    if (!S_ISREG(st.st_mode))
+        return "is no regular file";
+    if (access(target, W_OK) != 0)
+        return strerror(errno);
+    return is_database(target) ? "is a database, which is not replaced" : NULL;
+}
+
 int uc_beside_create(const char *target, enum uc_beside kind, char *path,
                      size_t size)
 {

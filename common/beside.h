@@ -24,6 +24,13 @@ enum uc_beside {
 };
 
 /**
+ * Why a regular file, or nothing, of this name may not be replaced by a text:
+ * it is something else, a link to nothing, may not be written (a rename would
+ * get around its permission), or is a database. NULL: it may.
+ */
+const char *uc_beside_refusal(const char *target);
+
+/**
  * A new, empty file: a descriptor for reading and writing and its path, or -1
  * with errno and a path "". No link is followed.
  */

@@ -1,12 +1,12 @@
 #include "config.h"
 
+#include "common/beside.h"
 #include "common/write.h"
 #include "planner/commands.h"
 #include "planner/launch.h"
 #include "planner/outfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,15 +41,10 @@ static enum uc_status check_output(const char *name, char path[PATH_MAX],
     const char *slash = strrchr(name, '/');
     const char *base = slash != NULL ? slash + 1 : name;
     char folder[PATH_MAX] = ".";
-    struct stat st;
     size_t length;
 
-    if (stat(name, &st) == 0) {
-        if (!S_ISREG(st.st_mode))
-            return uc_fail(err, UC_EFILE, "%.256s: is no regular file", name);
-        if (outfile_check(name, err) != UC_OK)
-            return err->status;
-    }
+    if (outfile_check(name, err) != UC_OK)
+        return err->status;
     if (strlen(name) >= sizeof folder || *base == '\0')
         return uc_fail(err, UC_EFILE, "%.256s: %s", name,
                        *base == '\0' ? "is a folder" : "name too long");
@@ -78,40 +73,43 @@ static bool was_written(const char *path, const struct stat *before)
 }
 
 /**
- * Whether the file's folder takes a file with something in it: links into
- * /proc, folders removed meanwhile and full disks show in no other way.
+ * A file with something in it, beside the one that is to be written: links
+ * into /proc and full disks show in no other way. The library removes it when
+ * it cannot write something: it may be in another process, the disk full.
  */
-static enum uc_status check_writable(const char *name, const char *path,
-                                     struct uc_error *err)
+static enum uc_status make_witness(const char *name, const char *path,
+                                   char witness[PATH_MAX], struct uc_error *err)
 {
-    char target[PATH_MAX], probe[PATH_MAX + 32];
+    char target[PATH_MAX];
     int fd, cause;
 
     if (realpath(path, target) == NULL)
         snprintf(target, sizeof target, "%s", path);
-    snprintf(probe, sizeof probe, "%s.%ld.probe", target, (long)getpid());
-    fd = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    uc_beside_sweep(target, false);
+    fd = uc_beside_create(target, UC_BESIDE_LOOSE, witness, PATH_MAX);
     cause = fd < 0 ? errno : uc_write_all(fd, "x", 1);
-    if (fd >= 0) {
-        if (close(fd) != 0 && cause == 0)
-            cause = errno;
-        unlink(probe);
-    }
+    if (fd >= 0 && close(fd) != 0 && cause == 0)
+        cause = errno;
+    if (cause == 0 && setenv("UCUDNN_RECORD_WITNESS", witness, 1) != 0)
+        cause = errno;
     if (cause == 0)
         return UC_OK;
+    unlink(witness);
     return uc_fail(err, UC_EFILE, "%.200s: cannot be written: %s", name,
                    strerror(cause));
 }
 
-/** Why there is no file although the command has ended well. */
+/** Why there is no file, or no whole one, though the command ended well. */
 static enum uc_status not_written(const char *name, const char *path,
                                   const char *command, struct uc_error *err)
 {
     const char *disable = getenv("UCUDNN_DISABLE");
-    enum uc_status status = check_writable(name, path, err);
+    char witness[PATH_MAX];
 
-    if (status != UC_OK)
-        return status;
+    /* A folder that was removed meanwhile. */
+    if (make_witness(name, path, witness, err) != UC_OK)
+        return err->status;
+    unlink(witness);
     if (disable != NULL && disable[0] != '\0' && strcmp(disable, "0") != 0)
         return uc_fail(err, UC_EMISSING,
                        "%.200s: nothing was recorded: UCUDNN_DISABLE=%.32s is "
@@ -129,17 +127,20 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 {
     const struct args *args = options;
     struct stat before = { .st_ino = 0 };
-    char path[PATH_MAX];
+    char path[PATH_MAX], witness[PATH_MAX];
     const char *note = NULL;
     enum uc_status status;
+    bool whole;
     int ended = 0;
 
     if (args->output == NULL)
         return uc_fail(err, UC_EINPUT, "--output is needed");
     status = check_output(args->output, path, err);
     if (status == UC_OK)
-        status = check_writable(args->output, path, err);
-    if (status == UC_OK && stat(path, &before) != 0)
+        status = make_witness(args->output, path, witness, err);
+    if (status != UC_OK)
+        return status;
+    if (stat(path, &before) != 0)
         before = (struct stat){ .st_ino = 0 };
     if (status == UC_OK)
         status = launch_prepare("UCUDNN_RECORD", path, args->keep_graph_api,
@@ -147,13 +148,19 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (status == UC_OK && note != NULL)
         fprintf(stderr, "ucudnn-plan record: %s\n", note);
     if (status == UC_OK)
-        status = launch_wait(operands, count, &ended, err);
+        status = launch_watch(operands, count, NULL, &ended, err);
+    whole = unlink(witness) == 0;
     if (status != UC_OK)
         return status;
+    ended = launch_status(ended);
     if (ended != 0)
         return (enum uc_status)ended; /* the command has said why */
     if (!was_written(path, &before))
         return not_written(args->output, path, operands[0], err);
+    if (!whole)
+        return uc_fail(err, UC_EFILE,
+                       "%.256s: not all that was recorded could be written",
+                       args->output);
     return UC_OK;
 }
 

@@ -377,19 +377,10 @@ enum uc_status launch_watch(char **words, size_t count,
     return UC_OK;
 }
 
-enum uc_status launch_wait(char **words, size_t count, int *status,
-                           struct uc_error *err)
+int launch_status(int ended)
 {
-    int ended = 0;
-    enum uc_status started = launch_watch(words, count, NULL, &ended, err);
-
-    if (started != UC_OK)
-        return started;
-    if (WIFSIGNALED(ended)) {
-        die_of(WTERMSIG(ended));
-        *status = 128 + WTERMSIG(ended);
-    } else {
-        *status = WEXITSTATUS(ended);
-    }
-    return UC_OK;
+    if (!WIFSIGNALED(ended))
+        return WEXITSTATUS(ended);
+    die_of(WTERMSIG(ended));
+    return 128 + WTERMSIG(ended);
 }

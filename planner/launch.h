@@ -63,11 +63,8 @@ enum uc_status launch_watch(char **words, size_t count,
                             const struct launch_watch *watch, int *ended,
                             struct uc_error *err);
 
-/**
- * Run the command, hand signals on to it, and wait. *status is its exit
- * status; when a signal ended it, that signal ends this process too.
- */
-enum uc_status launch_wait(char **words, size_t count, int *status,
-                           struct uc_error *err);
+/** The exit status of a command that has ended so. When a signal ended it, that
+    signal ends this process too. */
+int launch_status(int ended);
 
 #endif

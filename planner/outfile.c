@@ -43,23 +43,10 @@ bool outfile_is_same(const char *path, const char *other)
 
 enum uc_status outfile_check(const char *path, struct uc_error *err)
 {
-    static const char magic[] = "SQLite format 3";
-    char start[sizeof magic];
-    ssize_t got = 0;
-    int fd;
+    const char *why = uc_beside_refusal(path);
 
-    /* A rename would get around the file's own permission. */
-    if (access(path, W_OK) != 0)
-        return fail(path, errno, err);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        got = read(fd, start, sizeof start);
-        close(fd);
-    }
-    if (got == (ssize_t)sizeof start && memcmp(start, magic, sizeof magic) == 0)
-        return uc_fail(err, UC_EFILE,
-                       "%.256s: is a database, which is not replaced", path);
-    return UC_OK;
+    return why == NULL ? UC_OK
+                       : uc_fail(err, UC_EFILE, "%.256s: %s", path, why);
 }
 
 enum uc_status outfile_begin(struct outfile *file, const char *path,
@@ -73,7 +60,7 @@ enum uc_status outfile_begin(struct outfile *file, const char *path,
     file->target = is_file ? realpath(path, NULL) : strdup(path);
     if (file->target == NULL)
         return fail(file->path, errno, err);
-    if (is_file && outfile_check(path, err) != UC_OK)
+    if ((is_file || !is_there) && outfile_check(path, err) != UC_OK)
         return err->status;
     file->fd = is_there && !is_file ? open(path, O_WRONLY | O_CLOEXEC)
                                     : create_beside(file);

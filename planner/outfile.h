@@ -33,7 +33,7 @@ struct outfile {
 /** Both are there and the same, whatever their names. */
 bool outfile_is_same(const char *path, const char *other);
 
-/** A regular file that is there may be replaced. */
+/** What is there, or nothing, may be replaced: uc_beside_refusal(). */
 enum uc_status outfile_check(const char *path, struct uc_error *err);
 
 /** The file can be made, which is seen before anything is written. */

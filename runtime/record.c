@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,6 +49,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool recording;
 static char path[PATH_MAX]; /**< absolute */
 static char name[64];
+static char witness[PATH_MAX]; /**< to be removed at a failure; "": none */
 
 static struct shape *slots[SLOTS];
 static struct shape *first, **last = &first;
@@ -78,10 +78,16 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/** `ucudnn-plan record` sees by its witness that something is missing. */
 static void tell_failure(const char *file, const char *why)
 {
-    if (!failed)
-        uc_log(UC_LOG_OFF, "UCUDNN_RECORD=%.300s: %s", file, why);
+    const char *name_part = strrchr(witness, '/');
+
+    if (failed)
+        return;
+    uc_log(UC_LOG_OFF, "UCUDNN_RECORD=%.300s: %s", file, why);
+    if (name_part != NULL && strncmp(name_part, "/.ucudnn-", 9) == 0)
+        unlink(witness);
     failed = true;
 }
 
@@ -112,8 +118,13 @@ static bool file_of(const struct batch *b, bool beside, char file[PATH_MAX])
 static bool replace(const char *file, const char *text, size_t length)
 {
     char temporary[PATH_MAX + UC_BESIDE_NAME];
+    const char *why = uc_beside_refusal(file);
     int fd, cause;
 
+    if (why != NULL) {
+        tell_failure(file, why);
+        return false;
+    }
     fd = uc_beside_create(file, UC_BESIDE_LOOSE, temporary, sizeof temporary);
     if (fd < 0) {
         tell_failure(file, strerror(errno));
@@ -389,8 +400,10 @@ static void set_name(void)
 bool uc_record_open(const char *file)
 {
     char folder[PATH_MAX] = "", target[PATH_MAX];
-    struct stat st;
+    const char *seen_by = getenv("UCUDNN_RECORD_WITNESS"), *why;
 
+    if (seen_by != NULL && strlen(seen_by) < sizeof witness)
+        memcpy(witness, seen_by, strlen(seen_by) + 1);
     if (file[0] != '/' && getcwd(folder, sizeof folder) == NULL) {
         tell_failure(file, strerror(errno));
         return false;
@@ -402,8 +415,8 @@ bool uc_record_open(const char *file)
     }
     if (realpath(path, target) != NULL) /* as a link says */
         memcpy(path, target, strlen(target) + 1);
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        tell_failure(file, "not a regular file");
+    if ((why = uc_beside_refusal(path)) != NULL) {
+        tell_failure(file, why);
         return false;
     }
     set_name();

@@ -163,6 +163,7 @@ ok "and record" becomes "[RS]" $wrapper
 kill -KILL $wrapper
 wait $wrapper 2>/dev/null
 ok "a command whose record is killed is, too" gone "$command"
+rm .ucudnn-*.new # what killed programs leave is swept when it is a day old
 if env --ignore-signal=CHLD true 2>env.log; then
     expect 4 "an ignored end of children" env --ignore-signal=CHLD \
         ucudnn-plan record -o new.json -- cat /proc/self/status
@@ -181,7 +182,7 @@ expect 6 "a folder that is not there" \
 err_is "ucudnn-plan record: none/net.json: No such file or directory"
 expect 6 "a folder in the file's place" \
     ucudnn-plan record -o folder -- touch ran
-err_is "ucudnn-plan record: folder: is no regular file"
+err_is "ucudnn-plan record: folder: is a folder"
 printf 'SQLite format 3\0and more' >a.plan
 expect 6 "a plan in its place" ucudnn-plan record -o a.plan -- touch ran
 err_is "ucudnn-plan record: a.plan: is a database, which is not replaced"
@@ -190,7 +191,7 @@ ok "the command has not run" test ! -e ran
 # What keeps a file from being written.
 mkdir gone
 expect 6 "a folder that is removed meanwhile" \
-    ucudnn-plan record -o gone/net.json -- sh -c 'rmdir gone && exec "$@"' sh \
+    ucudnn-plan record -o gone/net.json -- sh -c 'rm -r gone && exec "$@"' sh \
     "$steps"
 err_has "ucudnn-plan record: gone/net.json: cannot be written: No such file or directory"
 ln -s /proc/self/comm link.json
@@ -203,7 +204,33 @@ export UCUDNN_DISABLE
 expect 4 "disabled" ucudnn-plan record -o new.json -- "$steps"
 unset UCUDNN_DISABLE
 said_is "ucudnn-plan record: new.json: nothing was recorded: UCUDNN_DISABLE=1 is in the environment"
-ok "no probe is left" sh -c '! ls | grep probe'
+ln -s nowhere.json nothing.json
+expect 6 "a link to nothing" ucudnn-plan record -o nothing.json -- touch ran
+err_is "ucudnn-plan record: nothing.json: is a symbolic link to nothing"
+
+# What keeps a second batch's file from being written, or the last of one.
+mkdir two
+two="ucudnn-plan record -o two/net.json -- $steps steps=2 checks=3"
+# shellcheck disable=SC2086 # the words of $two
+expect 0 "two batches" $two
+second=$(ls two | grep '^net\.[0-9]*\.json$')
+rm two/*
+printf 'SQLite format 3\0and more' >"two/$second"
+cp "two/$second" kept
+# shellcheck disable=SC2086
+expect 6 "a database in the second file's place" $two
+err_has "ucudnn: UCUDNN_RECORD=$(pwd -P)/two/$second: is a database, which is not replaced"
+err_has "ucudnn-plan record: two/net.json: not all that was recorded could be written"
+ok "stays" cmp kept "two/$second"
+rm two/* && mkdir "two/$second"
+# shellcheck disable=SC2086
+expect 6 "a folder there" $two
+rmdir "two/$second"
+# In blocks of 512 bytes: the first description fits, that of all layers not.
+expect 6 "a limit on file sizes" sh -c \
+    'ulimit -f 1; exec ucudnn-plan record -o net.json -- "$@"' sh "$steps"
+err_has "File too large"
+ok "no temporary file is left" sh -c '! ls -A . two | grep "^\.ucudnn"'
 
 # What the command gets.
 UCUDNN_PLAN=outer.plan
@@ -239,7 +266,7 @@ out_has "--output -o --"
 mkdir net.d
 expect 0 "a folder to record into is told" sh -c \
     "UCUDNN_RECORD=net.d LD_PRELOAD=$library $steps"
-err_is "ucudnn: UCUDNN_RECORD=net.d: not a regular file"
+err_is "ucudnn: UCUDNN_RECORD=net.d: is a folder"
 expect 0 "a file that cannot be made is told once" sh -c \
     "UCUDNN_RECORD=/none/net.json LD_PRELOAD=$library $steps"
 err_is "ucudnn: UCUDNN_RECORD=/none/net.json: No such file or directory"
