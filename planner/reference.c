@@ -82,12 +82,13 @@ static enum uc_status run_reference(struct uc_trial *trial,
          i < sizeof order / sizeof *order; i++) {
         struct uc_kernel kernel = { .algorithm = order[i],
                                     .math = UC_MATH_FMA };
-        unsigned notes = uc_legacy_notes(&kernel, trial->problem.operation);
         enum uc_status status;
+        unsigned notes;
         bool good;
 
         if (order[i] >= count)
             continue;
+        notes = uc_legacy_notes(&kernel, trial->problem.operation);
         status = try_reference(trial, &kernel, &good, err);
         if (status != UC_OK)
             return status;
