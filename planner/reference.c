@@ -82,8 +82,8 @@ static enum uc_status run_reference(struct uc_trial *trial,
          i < sizeof order / sizeof *order; i++) {
         struct uc_kernel kernel = { .algorithm = order[i],
                                     .math = UC_MATH_FMA };
-        unsigned notes;
         enum uc_status status;
+        unsigned notes;
         bool good;
 
         if (order[i] >= count)
