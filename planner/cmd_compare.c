@@ -429,27 +429,44 @@ static enum uc_status print(const struct args *args,
     return status;
 }
 
-static enum uc_status write_junit(const char *path, const struct result *result,
-                                  struct uc_error *err)
+/** The network that was read is not written over. */
+static enum uc_status check_junit(const struct args *args, struct uc_error *err)
 {
-    struct outfile file = { .path = NULL };
-    enum uc_status status = outfile_begin(&file, path, err);
-
-    if (status == UC_OK) {
-        uc_report_compare_junit(file.stream, result->list, result->count);
-        status = outfile_finish(&file, err);
-    }
-    outfile_drop(&file);
-    return status;
+    for (size_t i = 0; args->junit != NULL && i < args->networks.count; i++)
+        if (outfile_is_same(args->junit, args->networks.list[i]))
+            return uc_fail(err, UC_EINPUT, "%.256s: is the network itself",
+                           args->junit);
+    return UC_OK;
 }
 
+static enum uc_status write_junit(struct outfile *file, const char *path,
+                                  const struct result *result,
+                                  struct uc_error *err)
+{
+    enum uc_status status = outfile_begin(file, path, err);
+
+    if (status != UC_OK)
+        return status;
+    uc_report_compare_junit(file->stream, result->list, result->count);
+    return outfile_write(file, err);
+}
+
+/** Printed first: a run that fails leaves the file as it was. */
 static enum uc_status deliver(const struct args *args,
                               const struct result *result, struct uc_error *err)
 {
-    enum uc_status status = print(args, result, err);
+    struct outfile file = { .path = NULL };
+    enum uc_status status = UC_OK;
 
+    if (args->junit != NULL)
+        status = write_junit(&file, args->junit, result, err);
+    if (status == UC_OK)
+        status = print(args, result, err);
+    if (status == UC_OK)
+        status = command_flush(err);
     if (status == UC_OK && args->junit != NULL)
-        status = write_junit(args->junit, result, err);
+        status = outfile_finish(&file, err);
+    outfile_drop(&file);
     for (size_t i = 0; i < result->count && status == UC_OK; i++)
         if (result->list[i].regression) {
             err->text[0] = '\0'; /* what there is to say was printed */
@@ -490,6 +507,8 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (args->json && args->markdown)
         return uc_fail(err, UC_EINPUT,
                        "--json and --markdown exclude each other");
+    if (check_junit(args, err) != UC_OK)
+        return err->status;
     for (int i = 0; i < 2 && status == UC_OK; i++) {
         status = uc_data_find_file(operands[i], paths[i], sizeof paths[i], err);
         if (status == UC_OK)

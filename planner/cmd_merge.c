@@ -41,20 +41,27 @@ static void print_summary(const struct uc_merge_summary *summary, bool compact)
                summary->marks);
 }
 
+/** Printed first: a run that fails leaves the profile as it was. */
+static enum uc_status tell(const struct uc_merge_summary *summary,
+                           void *context, struct uc_error *err)
+{
+    const struct args *args = context;
+
+    if (args->quiet)
+        return UC_OK;
+    print_summary(summary, args->compact);
+    return command_flush(err);
+}
+
 static enum uc_status run(const void *options, char **operands, size_t count,
                           struct uc_error *err)
 {
-    const struct args *args = options;
-    struct uc_merge_summary summary;
-    enum uc_status status;
+    struct args args = *(const struct args *)options;
 
-    if (args->output == NULL)
+    if (args.output == NULL)
         return uc_fail(err, UC_EINPUT, "--output is needed");
-    status = uc_merge(operands, count, (enum uc_merge_rule)args->prefer,
-                      args->compact, args->output, &summary, err);
-    if (status == UC_OK && !args->quiet)
-        print_summary(&summary, args->compact);
-    return status;
+    return uc_merge(operands, count, (enum uc_merge_rule)args.prefer,
+                    args.compact, args.output, tell, &args, err);
 }
 
 const struct cmd cmd_merge = {

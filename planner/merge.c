@@ -464,7 +464,7 @@ static enum uc_status merge_all(struct merge *merge, struct uc_error *err)
 
 enum uc_status uc_merge(char *const *inputs, size_t count,
                         enum uc_merge_rule rule, bool compact,
-                        const char *output, struct uc_merge_summary *summary,
+                        const char *output, uc_merge_tell *tell, void *context,
                         struct uc_error *err)
 {
     struct uc_profile_replace replace = { .file = { .folder_fd = -1 } };
@@ -479,8 +479,7 @@ enum uc_status uc_merge(char *const *inputs, size_t count,
         status = merge_all(&merge, err);
     }
     close_inputs(&merge);
-    status = uc_profile_replace_end(&replace, status, err);
     if (status == UC_OK)
-        *summary = merge.summary;
-    return status;
+        status = tell(&merge.summary, context, err);
+    return uc_profile_replace_end(&replace, status, err);
 }

@@ -37,12 +37,17 @@ struct uc_merge_summary {
     int64_t marks;        /**< conflicts in which a mark beat something else */
 };
 
+/** Told what came of it when only the new name is missing: what fails here
+ * leaves the output as it was. */
+typedef enum uc_status uc_merge_tell(const struct uc_merge_summary *summary,
+                                     void *context, struct uc_error *err);
+
 /** Inputs are paths or names of shipped profiles; `output` may be one of the
  * inputs; it is replaced when all is done. With `compact`, less what no plan
  * can need (compact.h). */
 enum uc_status uc_merge(char *const *inputs, size_t count,
                         enum uc_merge_rule rule, bool compact,
-                        const char *output, struct uc_merge_summary *summary,
+                        const char *output, uc_merge_tell *tell, void *context,
                         struct uc_error *err);
 
 /** Negative when `a` stays of two with the same key; 0: they are equal. */

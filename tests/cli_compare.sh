@@ -304,5 +304,17 @@ expect 6 "a plan is no place for it" \
     ucudnn-plan compare old.plan slow.plan --junit old.plan
 err_is "ucudnn-plan compare: old.plan: is a database, which is not replaced"
 ok "and stays" cmp old.plan kept.plan
+cp tiny.json kept.json
+expect 1 "nor is the network" ucudnn-plan compare old.profile old.profile \
+    --network ./tiny.json --junit tiny.json
+err_is "ucudnn-plan compare: tiny.json: is the network itself"
+ok "which stays, too" cmp tiny.json kept.json
+if [ -c /dev/full ]; then
+    echo before >ci.xml
+    expect 6 "a regression that cannot be told" sh -c 'exec ucudnn-plan \
+        compare old.plan slow.plan --junit ci.xml >/dev/full'
+    err_is "ucudnn-plan compare: standard output: No space left on device"
+    ok "leaves JUnit's file as it was" grep -qx before ci.xml
+fi
 
 finish

@@ -119,6 +119,14 @@ else
     skip "has no room between rows" "no python3"
 fi
 
+if [ -c /dev/full ]; then
+    cp full.profile before.profile
+    expect 6 "a summary that cannot be written" sh -c 'exec ucudnn-plan merge \
+        --compact -o full.profile full.profile >/dev/full'
+    err_is "ucudnn-plan merge: standard output: No space left on device"
+    ok "leaves the profile as it was" cmp full.profile before.profile
+fi
+
 ok "no temporary files are left" [ -z "$(ls -A | grep '^\.ucudnn')" ]
 
 finish

@@ -109,6 +109,14 @@ static char *dump_of(const char *path)
     return text;
 }
 
+static enum uc_status keep(const struct uc_merge_summary *summary,
+                           void *context, struct uc_error *err)
+{
+    (void)err;
+    *(struct uc_merge_summary *)context = *summary;
+    return UC_OK;
+}
+
 static void merge(const int order[INPUTS], enum uc_merge_rule rule,
                   const char *output, struct uc_merge_summary *summary)
 {
@@ -119,7 +127,8 @@ static void merge(const int order[INPUTS], enum uc_merge_rule rule,
         strcpy(paths[i], in_folder(names[order[i]]));
         list[i] = paths[i];
     }
-    assert_done(uc_merge(list, INPUTS, rule, false, output, summary, err));
+    assert_done(
+        uc_merge(list, INPUTS, rule, false, output, keep, summary, err));
 }
 
 static void the_order_of_the_inputs_does_not_show(void **state)
@@ -307,8 +316,8 @@ static void the_most_complete_search_stays(void **state)
             list[0] = paths[1];
             list[1] = paths[0];
         }
-        assert_done(
-            uc_merge(list, 2, UC_MERGE_NEWEST, false, out, &summary, err));
+        assert_done(uc_merge(list, 2, UC_MERGE_NEWEST, false, out, keep,
+                             &summary, err));
         assert_done(uc_profile_open(out, UC_PROFILE_READ, &profile, err));
         assert_done(
             uc_profile_load_searches(profile, 1, &problem, &got, &count, err));
@@ -336,7 +345,8 @@ static void an_input_can_be_the_output(void **state)
     for (int i = 0; i < INPUTS; i++) {
         strcpy(other, in_folder(names[i]));
         assert_done(uc_merge(i == 0 ? &list[1] : list, i == 0 ? 1 : 2,
-                             UC_MERGE_FASTER, false, grown, &summary, err));
+                             UC_MERGE_FASTER, false, grown, keep, &summary,
+                             err));
     }
     text = dump_of(grown);
     assert_string_equal(text, expected);
@@ -356,11 +366,12 @@ static void a_bad_input_leaves_the_output(void **state)
     (void)state;
     strcpy(good, in_folder(names[0]));
     strcpy(bad, in_folder("bad.profile"));
-    assert_done(uc_merge(list, 1, UC_MERGE_NEWEST, false, out, &summary, err));
+    assert_done(
+        uc_merge(list, 1, UC_MERGE_NEWEST, false, out, keep, &summary, err));
     bytes = read_file(out, &size);
     write_file(bad, bytes, size / 2);
     assert_int_equal(
-        uc_merge(list, 2, UC_MERGE_NEWEST, false, out, &summary, &error),
+        uc_merge(list, 2, UC_MERGE_NEWEST, false, out, keep, &summary, &error),
         UC_EFILE);
     assert_says(&error, "bad.profile: ");
     assert_says(&error, "malformed");
@@ -368,7 +379,7 @@ static void a_bad_input_leaves_the_output(void **state)
     /* Nor is a file of another kind overwritten. */
     write_file(bad, "text", 4);
     assert_int_equal(
-        uc_merge(list, 1, UC_MERGE_NEWEST, false, bad, &summary, &error),
+        uc_merge(list, 1, UC_MERGE_NEWEST, false, bad, keep, &summary, &error),
         UC_EFILE);
     assert_file_equals(bad, "text", 4);
     free(bytes);
@@ -385,7 +396,7 @@ static void a_strange_journal_is_not_let_near_the_output(void **state)
     strcpy(good, in_folder(names[0]));
     write_file(in_folder("new.profile-journal"), "leftover", 8);
     assert_int_equal(uc_merge(list, 1, UC_MERGE_NEWEST, false,
-                              in_folder("new.profile"), &summary, &error),
+                              in_folder("new.profile"), keep, &summary, &error),
                      UC_EFILE);
     assert_says(&error, "-journal");
     assert_int_equal(access(in_folder("new.profile"), F_OK), -1);
