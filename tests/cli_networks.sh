@@ -68,13 +68,13 @@ expect 0 "a build tree's data is found from the program" \
 out_has "built"
 
 # Built elsewhere and not installed.
-mkdir alone
-cp "$abs_top_builddir/ucudnn-plan" alone
-if env -u UCUDNN_DATA_DIR alone/ucudnn-plan networks >out 2>err; then
+mkdir -p alone/bin
+cp "$abs_top_builddir/ucudnn-plan" alone/bin
+if env -u UCUDNN_DATA_DIR alone/bin/ucudnn-plan networks >out 2>err; then
     skip "what is not installed says so" "ucudnn is installed here"
 else
     expect 6 "what is not installed says so" env -u UCUDNN_DATA_DIR \
-        alone/ucudnn-plan plan alexnet -p ./p.profile -w 1M
+        alone/bin/ucudnn-plan plan alexnet -p ./p.profile -w 1M
     err_has 'no network "alexnet": '
     err_has '("make install" makes it; UCUDNN_DATA_DIR can name another, such as db/ of the sources)'
     err_one_line
