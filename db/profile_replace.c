@@ -52,6 +52,19 @@ static enum uc_status check_journal(const struct uc_replace *file,
     return status;
 }
 
+/** Nobody was kept from making the file that was not there. */
+static enum uc_status check_absent(const struct uc_replace *file,
+                                   struct uc_error *err)
+{
+    struct stat st;
+
+    if (stat(file->real, &st) == 0 && st.st_size > 0)
+        return uc_fail(err, UC_EFILE,
+                       "%.256s: another program has made it meanwhile",
+                       file->path);
+    return UC_OK;
+}
+
 enum uc_status uc_profile_replace_end(struct uc_profile_replace *replace,
                                       enum uc_status status,
                                       struct uc_error *err)
@@ -62,6 +75,8 @@ enum uc_status uc_profile_replace_end(struct uc_profile_replace *replace,
     replace->profile = NULL;
     if (status == UC_OK)
         status = check_journal(&replace->file, err);
+    if (status == UC_OK && replace->old == NULL)
+        status = check_absent(&replace->file, err);
     if (status == UC_OK)
         status = uc_replace_commit(&replace->file, err);
     uc_profile_close(replace->old);

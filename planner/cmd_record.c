@@ -72,44 +72,67 @@ static bool was_written(const char *path, const struct stat *before)
             now.st_ctim.tv_nsec != before->st_ctim.tv_nsec);
 }
 
+/** A file with something in it, beside the one that is to be written. */
+struct witness {
+    char path[PATH_MAX];
+    int fd;
+};
+
 /**
- * A file with something in it, beside the one that is to be written: links
- * into /proc and full disks show in no other way. The library removes it when
- * it cannot write something: it may be in another process, the disk full.
+ * Links into /proc and full disks show in no other way. The library empties it
+ * when it cannot write something: in another process, on a disk that is full.
  */
 static enum uc_status make_witness(const char *name, const char *path,
-                                   char witness[PATH_MAX], struct uc_error *err)
+                                   struct witness *witness,
+                                   struct uc_error *err)
 {
     char target[PATH_MAX];
-    int fd, cause;
+    int cause;
 
     if (realpath(path, target) == NULL)
         snprintf(target, sizeof target, "%s", path);
     uc_beside_sweep(target, false);
-    fd = uc_beside_create(target, UC_BESIDE_LOOSE, witness, PATH_MAX);
-    cause = fd < 0 ? errno : uc_write_all(fd, "x", 1);
-    if (fd >= 0 && close(fd) != 0 && cause == 0)
-        cause = errno;
-    if (cause == 0 && setenv("UCUDNN_RECORD_WITNESS", witness, 1) != 0)
+    witness->fd = uc_beside_create(target, UC_BESIDE_LOOSE, witness->path,
+                                   sizeof witness->path);
+    cause = witness->fd < 0 ? errno : uc_write_all(witness->fd, "x", 1);
+    if (cause == 0 && setenv("UCUDNN_RECORD_WITNESS", witness->path, 1) != 0)
         cause = errno;
     if (cause == 0)
         return UC_OK;
-    unlink(witness);
+    if (witness->fd >= 0) {
+        unlink(witness->path);
+        close(witness->fd);
+    }
     return uc_fail(err, UC_EFILE, "%.200s: cannot be written: %s", name,
                    strerror(cause));
 }
 
+/** Whether it has seen no failure. */
+static bool end_witness(struct witness *witness)
+{
+    struct stat st;
+    bool well = fstat(witness->fd, &st) == 0 && st.st_size > 0;
+
+    unlink(witness->path);
+    close(witness->fd);
+    return well;
+}
+
 /** Why there is no file, or no whole one, though the command ended well. */
 static enum uc_status not_written(const char *name, const char *path,
-                                  const char *command, struct uc_error *err)
+                                  const char *command, bool well,
+                                  struct uc_error *err)
 {
     const char *disable = getenv("UCUDNN_DISABLE");
-    char witness[PATH_MAX];
+    struct witness witness;
 
     /* A folder that was removed meanwhile. */
-    if (make_witness(name, path, witness, err) != UC_OK)
+    if (make_witness(name, path, &witness, err) != UC_OK)
         return err->status;
-    unlink(witness);
+    end_witness(&witness);
+    if (!well)
+        return uc_fail(err, UC_EFILE,
+                       "%.256s: what was recorded could not be written", name);
     if (disable != NULL && disable[0] != '\0' && strcmp(disable, "0") != 0)
         return uc_fail(err, UC_EMISSING,
                        "%.200s: nothing was recorded: UCUDNN_DISABLE=%.32s is "
@@ -127,17 +150,18 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 {
     const struct args *args = options;
     struct stat before = { .st_ino = 0 };
-    char path[PATH_MAX], witness[PATH_MAX];
+    struct witness witness;
+    char path[PATH_MAX];
     const char *note = NULL;
     enum uc_status status;
-    bool whole;
+    bool well;
     int ended = 0;
 
     if (args->output == NULL)
         return uc_fail(err, UC_EINPUT, "--output is needed");
     status = check_output(args->output, path, err);
     if (status == UC_OK)
-        status = make_witness(args->output, path, witness, err);
+        status = make_witness(args->output, path, &witness, err);
     if (status != UC_OK)
         return status;
     if (stat(path, &before) != 0)
@@ -149,15 +173,15 @@ static enum uc_status run(const void *options, char **operands, size_t count,
         fprintf(stderr, "ucudnn-plan record: %s\n", note);
     if (status == UC_OK)
         status = launch_watch(operands, count, NULL, &ended, err);
-    whole = unlink(witness) == 0;
+    well = end_witness(&witness);
     if (status != UC_OK)
         return status;
     ended = launch_status(ended);
     if (ended != 0)
         return (enum uc_status)ended; /* the command has said why */
     if (!was_written(path, &before))
-        return not_written(args->output, path, operands[0], err);
-    if (!whole)
+        return not_written(args->output, path, operands[0], well, err);
+    if (!well)
         return uc_fail(err, UC_EFILE,
                        "%.256s: not all that was recorded could be written",
                        args->output);

@@ -145,7 +145,7 @@ static bool there_is_no_gpu(void)
     struct uc_probe probe;
     struct uc_error err;
 
-    return uc_probe(&probe, &err) == UC_OK && probe.no_gpu[0] != '\0';
+    return uc_probe(&probe, &err) == UC_OK && probe.none;
 }
 
 /** Without a GPU: what was read is consistent, or it had been refused. */

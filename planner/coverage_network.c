@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct uc_policy powers = { .kind = UC_POLICY_POWER_OF_TWO };
 
@@ -204,6 +205,15 @@ static bool try_maths(const struct search *search)
     return false;
 }
 
+/** What comes through a pipe cannot be read again. */
+static bool is_readable_again(const char *name)
+{
+    struct stat st;
+
+    return stat(name, &st) != 0 /* the name of one that ships */ ||
+           S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+}
+
 void uc_coverage_hint(struct uc_profile *profile, int64_t env, char *name,
                       const struct uc_network_overrides *asked,
                       const struct uc_policy *policy,
@@ -212,6 +222,8 @@ void uc_coverage_hint(struct uc_profile *profile, int64_t env, char *name,
     struct search search = { profile, env, name, asked, policy, true, text };
 
     text[0] = '\0';
+    if (!is_readable_again(name))
+        return;
     if (try_policies(&search) || try_layouts(&search) || try_maths(&search))
         return;
     search.exact = false;

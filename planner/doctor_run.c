@@ -6,6 +6,7 @@
 #include "planner/launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static enum uc_status open_watched(struct watched *w, struct uc_error *err)
     if (snprintf(w->path, sizeof w->path, "%s/ucudnn-doctor.XXXXXX", name) >=
         (int)sizeof w->path)
         return uc_fail(err, UC_EFILE, "%.256s: name too long", folder);
-    w->fd = mkstemp(w->path);
+    w->fd = mkostemp(w->path, O_CLOEXEC);
     if (w->fd < 0)
         return uc_fail(err, UC_EFILE,
                        "the folder for temporary files, %.256s: %s", folder,

@@ -48,6 +48,9 @@ static void look_for_gpus(struct uc_probe *p)
     CUresult result;
 
     if (uc_cuda_open(&cuda, &err) != UC_OK) {
+        void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+        p->none = driver == NULL; /* else it lacks something */
         put(p->no_gpu, err.text);
         return;
     }
@@ -64,6 +67,8 @@ static void look_for_gpus(struct uc_probe *p)
         if (result == CUDA_SUCCESS)
             result = uc_describe_device(&cuda, device, &p->gpus[i]);
     }
+    p->none = result == CUDA_ERROR_NO_DEVICE ||
+              (result == CUDA_SUCCESS && p->gpu_count == 0);
     if (result != CUDA_SUCCESS)
         put_cuda(p->no_gpu, &cuda, result);
     else if (p->gpu_count == 0)

@@ -19,8 +19,10 @@
 enum { UC_PROBE_GPUS = 16, UC_PROBE_TEXT = 512, UC_PROBE_PATH = 4096 };
 
 struct uc_probe {
-    char no_gpu[UC_PROBE_TEXT]; /**< why there is none; "": there is */
-    int gpu_count;              /**< may exceed the list */
+    char no_gpu[UC_PROBE_TEXT]; /**< why none can be used; "": one can */
+    bool
+        none; /**< since there is none, no driver, or none this was built for */
+    int gpu_count; /**< may exceed the list */
     struct uc_device gpus[UC_PROBE_GPUS];
     int cuda;                     /**< the driver's; 0: there is no driver */
     char driver[32];              /**< "" when unknown */

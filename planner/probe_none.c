@@ -17,6 +17,7 @@ enum uc_status uc_probe(struct uc_probe *probe, struct uc_error *err)
 
     (void)err;
     memset(probe, 0, sizeof *probe);
+    probe->none = true;
     memcpy(probe->no_gpu, why, sizeof why);
     memcpy(probe->no_cudnn, why, sizeof why);
     memcpy(probe->no_library, why, sizeof why);

@@ -6,6 +6,7 @@
 
 #include "runtime/api_impl.h"
 #include "runtime/capture.h"
+#include "runtime/stats.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -169,6 +170,7 @@ UC_API ucudnn_status ucudnn_open_plan_file(const char *path,
         uc_api_tell(error, error_bytes, "bad argument");
         return UCUDNN_BAD_ARGUMENT;
     }
+    uc_stats_set_explicit();
     uc_settings_get(); /* UCUDNN_LOG from here on */
     file = calloc(1, sizeof *file);
     if (file == NULL || pthread_mutex_init(&file->lock, NULL) != 0) {

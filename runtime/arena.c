@@ -18,6 +18,10 @@ struct uc_segment {
     bool used;
     bool capturing; /**< that work is captured */
     bool captured;  /**< some was, on `last`, whose it is for good */
+    struct {
+        CUstream last;
+        bool used, capturing;
+    } before; /**< what to go back to when it is not used after all */
 };
 
 /** A plan's memory on one device. */
@@ -198,10 +202,12 @@ struct uc_segment *uc_arena_acquire(const struct uc_cuda *cuda,
         pthread_mutex_unlock(&s->lock);
         return NULL;
     }
+    s->before.used = s->used;
+    s->before.last = s->last;
+    s->before.capturing = s->capturing;
     s->used = true;
     s->last = stream;
     s->capturing = capturing;
-    s->captured = s->captured || capturing;
     return s;
 }
 
@@ -210,10 +216,18 @@ void *uc_segment_address(const struct uc_segment *segment)
     return (void *)segment->address;
 }
 
-void uc_arena_release(const struct uc_cuda *cuda, struct uc_segment *segment)
+void uc_arena_release(const struct uc_cuda *cuda, struct uc_segment *segment,
+                      bool used)
 {
-    /* An event recorded under capture belongs to the graph. */
-    if (!segment->capturing)
+    if (!used) {
+        segment->used = segment->before.used;
+        segment->last = segment->before.last;
+        segment->capturing = segment->before.capturing;
+    } else if (segment->capturing) {
+        /* An event recorded under capture would belong to the graph. */
+        segment->captured = true;
+    } else {
         cuda->EventRecord(segment->event, segment->last);
+    }
     pthread_mutex_unlock(&segment->lock);
 }

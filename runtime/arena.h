@@ -50,7 +50,9 @@ struct uc_segment *uc_arena_acquire(const struct uc_cuda *cuda,
                                     bool capturing, enum uc_segment_lack *lack);
 void *uc_segment_address(const struct uc_segment *segment);
 
-/** All work is enqueued on the stream that acquired it. */
-void uc_arena_release(const struct uc_cuda *cuda, struct uc_segment *segment);
+/** All work is enqueued on the stream that acquired it, or, if not `used`,
+    none was. */
+void uc_arena_release(const struct uc_cuda *cuda, struct uc_segment *segment,
+                      bool used);
 
 #endif

@@ -49,7 +49,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool recording;
 static char path[PATH_MAX]; /**< absolute */
 static char name[64];
-static char witness[PATH_MAX]; /**< to be removed at a failure; "": none */
+static char witness[PATH_MAX]; /**< to be emptied at a failure; "": none */
 
 static struct shape *slots[SLOTS];
 static struct shape *first, **last = &first;
@@ -87,7 +87,7 @@ static void tell_failure(const char *file, const char *why)
         return;
     uc_log(UC_LOG_OFF, "UCUDNN_RECORD=%.300s: %s", file, why);
     if (name_part != NULL && strncmp(name_part, "/.ucudnn-", 9) == 0)
-        unlink(witness);
+        (void)!truncate(witness, 0);
     failed = true;
 }
 

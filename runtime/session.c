@@ -43,7 +43,7 @@ static void finish_unseen(void)
 {
     const char *plan;
 
-    if (getpid() != process || atomic_load(&usable) ||
+    if (getpid() != process || atomic_load(&usable) || uc_stats_explicit() ||
         uc_cudnn_loaded("cudnnConvolutionForward") == NULL ||
         uc_settings_get()->disable)
         return;
@@ -325,7 +325,7 @@ bool uc_session_admit(const struct uc_call *call, const void *alpha,
         a.workspace_bytes = 0;
     if ((int64_t)a.workspace_bytes < a.ready->workspace_bytes) {
         if (a.segment != NULL)
-            uc_arena_release(&session.cuda, a.segment);
+            uc_arena_release(&session.cuda, a.segment, false);
         return miss(&l, UC_MISS_WORKSPACE,
                     a.ready->workspace_bytes - (int64_t)a.workspace_bytes,
                     NULL) != NULL;
@@ -413,11 +413,11 @@ int uc_session_algorithm(const struct uc_call *call,
     return algorithm;
 }
 
-static void give_back(const struct uc_admission *admission)
+static void give_back(const struct uc_admission *admission, bool used)
 {
     uc_capture_restore(&session.cuda, admission->mode);
     if (admission->segment != NULL)
-        uc_arena_release(&session.cuda, admission->segment);
+        uc_arena_release(&session.cuda, admission->segment, used);
 }
 
 /** Of a call that was admitted, and so is known. */
@@ -435,7 +435,7 @@ static void miss_admitted(const struct uc_call *call, enum uc_miss reason,
 void uc_session_withdraw(const struct uc_call *call,
                          const struct uc_admission *admission, const char *why)
 {
-    give_back(admission);
+    give_back(admission, false);
     miss_admitted(call, UC_MISS_FUSED, why);
 }
 
@@ -445,7 +445,7 @@ bool uc_session_finish(const struct uc_call *call,
 {
     struct uc_entry *entry = admission->entry;
 
-    give_back(admission);
+    give_back(admission, started);
     if (status == CUDNN_STATUS_SUCCESS) {
         uc_ready_set_warm(admission->ready, admission->device);
         atomic_fetch_add_explicit(&entry->executed, 1, memory_order_relaxed);

@@ -291,6 +291,18 @@ int64_t uc_stats_graph_count(void)
     return atomic_load_explicit(&graph_calls, memory_order_relaxed);
 }
 
+static _Atomic bool explicit_calls;
+
+void uc_stats_set_explicit(void)
+{
+    atomic_store_explicit(&explicit_calls, true, memory_order_relaxed);
+}
+
+bool uc_stats_explicit(void)
+{
+    return atomic_load_explicit(&explicit_calls, memory_order_relaxed);
+}
+
 /** How many calls there were, of whatever kind. */
 static int64_t count_seen(const struct uc_table *table)
 {

@@ -40,6 +40,10 @@ bool uc_stats_on(void);
 /** Remember where the summary goes, whatever the current folder becomes. */
 void uc_stats_open(void);
 
+/** The process follows plans by ucudnn.h: its calls are not ours to miss. */
+void uc_stats_set_explicit(void);
+bool uc_stats_explicit(void);
+
 /**
  * One call that passes through. `table` and `problem` may be NULL; `why` is
  * a constant or NULL.

@@ -69,6 +69,9 @@ out_has "cuDNN was never loaded."
 expect 0 "a thousand calls" doctor -- "$steps" steps=156
 out_has "1,248 convolutions through the legacy API"
 
+expect 4 "a command's descriptors" doctor -- ls -l /proc/self/fd
+ok "are its own" sh -c '! grep ucudnn-doctor err'
+
 # Somebody cuts the counters' file off.
 # shellcheck disable=SC2016 # the command's own variable
 expect 6 "lost counters" doctor -- sh -c ': >"$UCUDNN_DOCTOR"; sleep 0.1'

@@ -59,6 +59,12 @@ err_is 'ucudnn-plan plan: --policy: policy size 9223372036854775807 is too large
 expect 1 "and all of them" plan -p a.profile -w 1G --policy 1000,1001
 err_is "ucudnn-plan plan: --policy: every size is larger than the batch of net, 8"
 
+mkfifo pipe
+cat net.json >pipe &
+expect 4 "a network from a pipe" timeout 60 \
+    ucudnn-plan plan --offline ./pipe -p a.profile -w 1G --batch 5
+err_has "lacks"
+
 # WR.
 expect 0 "a limit that everything fits" plan -p a.profile -w 1G
 err_is "no graph engines measured for 5 of 5 problems; bench --api graph adds them"

@@ -230,6 +230,11 @@ rmdir "two/$second"
 expect 6 "a limit on file sizes" sh -c \
     'ulimit -f 1; exec ucudnn-plan record -o net.json -- "$@"' sh "$steps"
 err_has "File too large"
+rm -f net.json
+expect 6 "one that lets nothing through" sh -c 'trap "" XFSZ
+    exec ucudnn-plan record -o net.json -- sh -c "ulimit -f 0; exec \"\$@\"" \
+    sh "$@"' sh "$steps"
+err_has "ucudnn-plan record: net.json: what was recorded could not be written"
 ok "no temporary file is left" sh -c '! ls -A . two | grep "^\.ucudnn"'
 
 # What the command gets.

@@ -66,6 +66,10 @@ for off in UCUDNN_STATS=0 UCUDNN_STATS= UCUDNN_DISABLE=1; do
     ok "$off says nothing" test ! -s err
 done
 
+# A program that follows a plan file by ucudnn.h has no calls for us to see.
+expect 0 "explicit calls" env UCUDNN_STATS=1 "$abs_top_builddir/tests/api_find"
+ok "are not said to be unseen" sh -c '! grep "calls seen" err'
+
 UC_DOUBLE_DEVICE_NAME="Another GPU"
 export UC_DOUBLE_DEVICE_NAME
 expect 0 "another GPU" run steps=1

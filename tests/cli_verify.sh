@@ -252,6 +252,16 @@ if [ -c /dev/full ]; then
 fi
 unset UC_DOUBLE_FAULT
 
+mkdir old
+if echo 'int nothing;' | ${TEST_CC:-cc} -x c -shared -fPIC - \
+    -o old/libcuda.so.1 2>cc.log; then
+    expect 5 "a driver that lacks what is needed" \
+        env LD_LIBRARY_PATH="$scratch/old" ucudnn-plan verify a.plan -q
+    err_has "libcuda.so.1 has no function "
+else
+    skip "a driver that lacks what is needed" "no compiler here"
+fi
+
 # Without a GPU.
 UC_DOUBLE_DEVICES=0
 export UC_DOUBLE_DEVICES

@@ -387,6 +387,21 @@ static void a_replaced_file_is_closed_without_harm(void **state)
     assert_int_equal(access(journal, F_OK), 0);
 }
 
+static void a_profile_that_appears_meanwhile_is_not_replaced(void **state)
+{
+    struct uc_profile_replace replace = { 0 };
+    struct uc_error error;
+    int64_t env;
+
+    (void)state;
+    shared = in_folder("appears.profile");
+    assert_done(uc_profile_replace_begin(shared, &replace, err));
+    uc_profile_close(open_writer(&env));
+    assert_int_equal(uc_profile_replace_end(&replace, UC_OK, &error), UC_EFILE);
+    assert_says(&error, "another program has made it meanwhile");
+    uc_profile_close(open_writer(&env)); /* it is whole */
+}
+
 /* ---------------------------------------------------------------- plans */
 
 static void write_a_plan(int index)
@@ -488,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_reader_plays_back_a_dead_writers_journal),
         cmocka_unit_test(a_writer_learns_that_its_profile_was_replaced),
         cmocka_unit_test(a_replaced_file_is_closed_without_harm),
+        cmocka_unit_test(a_profile_that_appears_meanwhile_is_not_replaced),
         cmocka_unit_test(concurrent_planners_lose_no_plan),
         cmocka_unit_test(a_killed_planner_leaves_the_old_plan_or_the_new),
         cmocka_unit_test(a_file_may_appear_while_it_is_looked_for),

@@ -69,6 +69,13 @@ err_has "passed through         6 calls"
 err_has "       2  forward:fp32:fma:nchw:c8:k16:i5x6:f3x3:p1x1 batch 7: its workspace belongs to a graph that another stream captured"
 ok "nothing is misused" unmisused log
 rm -f log
+expect 0 "what a capture asked for and did not use" env UCUDNN_PLAN=wd.plan \
+    UCUDNN_STATS=1 UC_DOUBLE_FAULT=fail:op=forward,at=4,status=3000 \
+    LD_PRELOAD="$library" UC_DOUBLE_LOG=log "$clients/odd" refused --case=$case
+err_has "executed               6 calls as planned"
+ok "is free for the others" sh -c \
+    '! grep "forward.* belongs to a graph" err && grep "belongs to a graph" err'
+rm -f log
 expect 0 "another stream's work is not done" env UCUDNN_PLAN=wd.plan \
     UCUDNN_STATS=1 UC_DOUBLE_FAULT=hang-later:n=1 LD_PRELOAD="$library" \
     UC_DOUBLE_LOG=log "$clients/odd" stuck --case=$case

@@ -5,6 +5,7 @@
  *   overlap  calls, each while another thread captures a stream of its own
  *   first    counts the files that the first planned calls open
  *   graphs   calls on two streams, with captures of either between them
+ *   refused  calls on a stream, the same captured, and on another stream
  *   stuck    a call on a stream that never gets done, a capture of another
  *   warm     counts what a thousand calls do that is not a convolution
  *   null     calls without alpha, beta, tensors, descriptors or a handle
@@ -149,6 +150,15 @@ static void graphs(void)
     use_stream(1, false); /* no longer */
     use_stream(1, true);
     use_stream(0, true);
+    close_streams();
+}
+
+static void refused(void)
+{
+    open_streams();
+    use_stream(0, false);
+    use_stream(0, true);
+    use_stream(1, false);
     close_streams();
 }
 
@@ -521,6 +531,7 @@ int main(int argc, char **argv)
     } ways[] = { { "capture", capture },
                  { "overlap", overlap },
                  { "graphs", graphs },
+                 { "refused", refused },
                  { "stuck", stuck },
                  { "first", first },
                  { "warm", warm },
