@@ -11,6 +11,9 @@
  *   UCUDNN_RECORD=FILE     write the program's convolutions as a network
  *   UCUDNN_DISABLE=1       do nothing at all
  *   UCUDNN_DOCTOR=FILE     counters that are shared (sight.h reads it)
+ *   UCUDNN_RECORD_WITNESS=FILE
+ *                          emptied when a description cannot be written
+ *                          (record.h reads it)
  *
  * Owner:   strings are copies and live as long as the process.
  * Errors:  a value that means nothing is told once and ignored.

@@ -55,7 +55,7 @@ ok "the header has statuses" [ -s statuses.header ]
 ok "the page has a paragraph for each status" \
     same statuses.header statuses.page
 
-grep -o 'UCUDNN_[A-Z]*=' "$abs_top_srcdir/runtime/settings.h" | tr -d = |
+grep -o 'UCUDNN_[A-Z_]*=' "$abs_top_srcdir/runtime/settings.h" | tr -d = |
     sort >variables.header
 section ENVIRONMENT | sed -n 's/^\.It Ev //p' | sort >variables.page
 ok "there are settings" [ -s variables.header ]
