@@ -217,6 +217,7 @@ unit_tests += \
 	tests/shard_keep \
 	tests/timing_take \
 	tests/tolerance_classes
+tests_child_tell_SOURCES = tests/child_tell.c planner/child.c planner/child.h
 cli_tests += \
 	tests/cli_bench_faults.sh \
 	tests/cli_bench_graph.sh \
