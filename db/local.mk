@@ -45,4 +45,7 @@ dist_networks_DATA = \
 	db/networks/vgg16.json
 dist_pkgdata_DATA = db/known-bad-engines
 profilesdir = $(pkgdatadir)/profiles
-dist_profiles_DATA = db/profiles/h200.profile
+dist_profiles_DATA = \
+	db/profiles/h200-fine.profile \
+	db/profiles/h200.profile
+EXTRA_DIST += db/split-profile.awk

@@ -41,12 +41,13 @@ static enum uc_status take_curve(const struct uc_plan *plan, const char *name,
     return status;
 }
 
-/** From the first shipped profile that has it; else *why of the last. */
+/** From the first shipped profile that has it; else *why of the first. */
 static bool take_shipped(const struct uc_plan *plan, struct uc_curve *curve,
                          struct uc_error *why)
 {
     char **names = NULL;
     size_t count = 0;
+    struct uc_error other;
     bool found = false;
 
     if (uc_data_list(UC_DATA_PROFILE, &names, &count, why) != UC_OK)
@@ -54,7 +55,8 @@ static bool take_shipped(const struct uc_plan *plan, struct uc_curve *curve,
     if (count == 0)
         uc_fail(why, UC_EMISSING, "no profile was given, and none ships");
     for (size_t i = 0; i < count && !found; i++)
-        found = take_curve(plan, names[i], curve, why) == UC_OK;
+        found =
+            take_curve(plan, names[i], curve, i == 0 ? why : &other) == UC_OK;
     uc_data_free(names, count);
     return found;
 }

@@ -8,6 +8,14 @@ err_is "ucudnn-plan doctor: --match is for a command"
 expect 1 "and PyTorch" ucudnn-plan doctor --keep-graph-api
 err_is "ucudnn-plan doctor: --keep-graph-api is for a command"
 
+# How wide a column is depends on the names of the profiles that ship.
+out_has()
+{
+    tr -s ' ' <out >squeezed
+    ok "output has: $1" grep -F -e "$(echo "$1" | tr -s ' ')" squeezed ||
+        show_file out
+}
+
 # Without a driver, whatever this machine has.
 : >libcuda.so.1
 without_gpu()

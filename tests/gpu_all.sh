@@ -64,13 +64,14 @@ work()
             *.sh) run_test "$cell" >>"$logs/tests.log" ;;
             *) part "$cell" "$cell_s" \
                 python3 "$source/tests/pytorch/compare.py" \
-                "$source/db/profiles/h200.profile" "$cell" \
+                "$scratch/h200.profile" "$cell" \
                 >>"$logs/pytorch.log" 2>>"$logs/pytorch.raw.log" ;;
         esac
     done
 }
 
 if [ "$pytorch" = pytorch ]; then
+    shipped "$scratch/h200.profile" || exit 1
     gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
     for gpu in $(seq 0 $((gpus - 1))); do
         work "$gpu" &

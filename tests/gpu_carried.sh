@@ -2,7 +2,7 @@
 # gpu_profile.sh, which set `source` (the sources' folder), `carry` (what was
 # packed) and `scratch` (a folder to write to).
 #
-# Sets `libraries` (for LD_LIBRARY_PATH), PATH (ucudnn-plan first) and what the
+# Has shipped(); sets `libraries` (for LD_LIBRARY_PATH), PATH (ucudnn-plan first) and what the
 # tests want; `fine_sizes` is the policy of the README.
 export abs_top_srcdir="$source" abs_top_builddir="$carry/build"
 export UCUDNN_DATA_DIR="$source/db" PYTHONDONTWRITEBYTECODE=1
@@ -17,6 +17,11 @@ LD_LIBRARY_PATH='$libraries' exec '$carry/build/ucudnn-plan' "\$@"
 END
 chmod +x "$scratch/ucudnn-plan"
 PATH=$scratch:$PATH
+# shipped FILE: all that ships for the H200, as one profile.
+shipped()
+{
+    ucudnn-plan merge --quiet -o "$1" h200 h200-fine
+}
 # Where it is in memory a database is not waited for.
 [ -n "${TMPDIR-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
 # shellcheck disable=SC2034 # for those who source this

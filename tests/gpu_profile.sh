@@ -21,7 +21,7 @@ trap 'rm -rf "$scratch" "$profile"' EXIT
 if [ -f "$out/h200.full.gz" ]; then
     gzip -dc "$out/h200.full.gz" >"$profile"
 else
-    cp "$source/db/profiles/h200.profile" "$profile"
+    shipped "$profile"
 fi
 
 # measure BENCH-ARGUMENT...: in what is left of the time.
