@@ -187,16 +187,6 @@ static enum uc_status narrow(struct uc_profile *profile, int64_t env,
     return status;
 }
 
-static bool seen_before(const struct uc_network_operation *operations,
-                        size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (uc_problem_equal(&operations[i].problem,
-                             &operations[index].problem))
-            return true;
-    return false;
-}
-
 enum uc_status uc_coverage_of(struct uc_profile *profile, int64_t env,
                               const struct uc_network_operation *operations,
                               size_t count, const struct uc_policy *policy,
@@ -207,7 +197,7 @@ enum uc_status uc_coverage_of(struct uc_profile *profile, int64_t env,
     enum uc_status status = UC_OK;
 
     for (size_t i = 0; i < count && status == UC_OK; i++) {
-        if (seen_before(operations, i))
+        if (uc_work_is_repeated(operations, i))
             continue;
         status =
             narrow(profile, env, &operations[i].problem, policy, &made, err);

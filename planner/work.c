@@ -312,8 +312,8 @@ static enum uc_status drop_known(struct uc_work_problem *of,
 
 /* Every problem ----------------------------------------------------------*/
 
-static bool seen_before(const struct uc_network_operation *operations,
-                        size_t index)
+bool uc_work_is_repeated(const struct uc_network_operation *operations,
+                         size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (uc_problem_equal(&operations[i].problem,
@@ -344,7 +344,7 @@ enum uc_status uc_work_list(struct uc_profile *profile, int64_t env,
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         struct uc_work_problem *of;
 
-        if (seen_before(operations, i))
+        if (uc_work_is_repeated(operations, i))
             continue;
         of = uc_array_append(&problems, &used, sizeof *of);
         if (of == NULL) {

@@ -101,6 +101,10 @@ enum uc_status uc_work_list(struct uc_profile *profile, int64_t env,
                             struct uc_error *err);
 void uc_work_list_free(struct uc_work_problem *list, size_t count);
 
+/** Whether an operation before this one has the same problem. */
+bool uc_work_is_repeated(const struct uc_network_operation *operations,
+                         size_t index);
+
 /**
  * Whether a graph kernel of this problem may be measured: it keeps the
  * arithmetic and has no note that is left out. uc_work_left_out() are the

@@ -7,27 +7,12 @@
 #ifndef UC_TESTS_DUMP_SUPPORT_H
 #define UC_TESTS_DUMP_SUPPORT_H
 
-#include "planner/dump.h"
+#include "tests/dump_text.h"
 
 #include "tests/plan_support.h"
 #include "tests/random.h"
 
 #include <math.h>
-
-__attribute__((unused)) static char *dump_of_profile(const char *path)
-{
-    struct uc_profile *profile = NULL;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    assert_non_null(out);
-    assert_done(uc_profile_open(path, UC_PROFILE_READ, &profile, err));
-    assert_done(uc_dump_profile(out, profile, err));
-    uc_profile_close(profile);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
 
 __attribute__((unused)) static char *dump_of_plans(const char *path)
 {

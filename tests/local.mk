@@ -107,7 +107,7 @@ cli_tests += \
 	tests/man_profile.sh
 
 # profiles and plans as text
-EXTRA_DIST += tests/dump_support.h
+EXTRA_DIST += tests/dump_support.h tests/dump_text.h
 unit_tests += tests/dump_faults tests/dump_restore
 cli_tests += tests/cli_dump.sh
 

@@ -5,10 +5,9 @@
  * and no mark is lost, both by going through all that was there.
  */
 
-#include "planner/dump.h"
 #include "planner/merge.h"
 
-#include "tests/db_support.h"
+#include "tests/dump_text.h"
 #include "tests/random.h"
 
 enum { INPUTS = 3, ENVIRONMENTS = 2, KERNELS = 4, SIZES = 40 };
@@ -94,21 +93,6 @@ static int make_inputs(void **state)
     return 0;
 }
 
-static char *dump_of(const char *path)
-{
-    struct uc_profile *profile = NULL;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    assert_non_null(out);
-    assert_done(uc_profile_open(path, UC_PROFILE_READ, &profile, err));
-    assert_done(uc_dump_profile(out, profile, err));
-    uc_profile_close(profile);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 static enum uc_status keep(const struct uc_merge_summary *summary,
                            void *context, struct uc_error *err)
 {
@@ -149,7 +133,7 @@ static void the_order_of_the_inputs_does_not_show(void **state)
             char *text;
 
             merge(orders[i], (enum uc_merge_rule)rule, path, &summary);
-            text = dump_of(path);
+            text = dump_of_profile(path);
             if (first == NULL)
                 first = text;
             else
@@ -340,7 +324,7 @@ static void an_input_can_be_the_output(void **state)
 
     (void)state;
     merge(order, UC_MERGE_FASTER, in_folder("merged.profile"), &summary);
-    expected = dump_of(in_folder("merged.profile"));
+    expected = dump_of_profile(in_folder("merged.profile"));
     strcpy(grown, in_folder("grown.profile"));
     for (int i = 0; i < INPUTS; i++) {
         strcpy(other, in_folder(names[i]));
@@ -348,7 +332,7 @@ static void an_input_can_be_the_output(void **state)
                              UC_MERGE_FASTER, false, grown, keep, &summary,
                              err));
     }
-    text = dump_of(grown);
+    text = dump_of_profile(grown);
     assert_string_equal(text, expected);
     free(text);
     free(expected);
