@@ -34,7 +34,7 @@ run_test()
 {
     echo "# $1"
     case $1 in
-        *.sh) part "$1" "$test_s" sh "$source/tests/$1" ;;
+        *.sh) part "$1" "$cell_s" sh "$source/tests/$1" ;;
         *) part "$1" "$test_s" env LD_LIBRARY_PATH="$libraries" \
             sh "$source/tests/tap.sh" "$carry/build/tests/$1" ;;
     esac >"$scratch/$1.log" 2>&1

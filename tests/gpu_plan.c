@@ -47,14 +47,15 @@ static bool runs(struct gpu_fixture *f, const struct uc_kernel *kernel,
     return works;
 }
 
-/** The first legacy kernel that works. */
+/** The first legacy kernel that works, and has a workspace if it must. */
 static void set_legacy(struct uc_plan_piece *piece, struct gpu_fixture *f,
-                       int64_t size, bool accumulate)
+                       int64_t size, bool accumulate, bool workspace)
 {
     struct uc_kernel kernels[UC_LEGACY_KERNELS];
     size_t count = uc_legacy_kernels(&f->problem, kernels), i = 0;
 
-    while (i < count && !runs(f, &kernels[i], size, accumulate, piece))
+    while (i < count && (!runs(f, &kernels[i], size, accumulate, piece) ||
+                         (workspace && piece->workspace_bytes == 0)))
         i++;
     assert_true(i < count);
 }
@@ -86,16 +87,16 @@ static bool set_graph(struct uc_plan_piece *piece, struct gpu_fixture *f,
 
 /** 5 = 3 + 2, by an algorithm and, where there is one, by an engine. */
 static void plan_operation(struct uc_plan_operation *op,
-                           const struct uc_problem *problem)
+                           const struct uc_problem *problem, bool workspace)
 {
     bool sums = problem->operation == UC_BACKWARD_FILTER;
     struct uc_plan_piece *p = calloc(2, sizeof *p);
     struct gpu_fixture f;
 
     gpu_fixture_open(&f, problem);
-    set_legacy(&p[0], &f, GPU_FIRST_PIECE, false);
+    set_legacy(&p[0], &f, GPU_FIRST_PIECE, false, workspace);
     if (!set_graph(&p[1], &f, GPU_BATCH - GPU_FIRST_PIECE, sums))
-        set_legacy(&p[1], &f, GPU_BATCH - GPU_FIRST_PIECE, sums);
+        set_legacy(&p[1], &f, GPU_BATCH - GPU_FIRST_PIECE, sums, false);
     gpu_fixture_close(&f);
     snprintf(op->layer, sizeof op->layer, "layer");
     op->batch = GPU_BATCH;
@@ -132,7 +133,8 @@ int64_t gpu_plan_add(const char *path, enum uc_plan_mode mode,
             assert_int_equal(uc_problem_parse(problems[i], &problem, &err),
                              UC_OK);
             problem.operation = (enum uc_operation)op;
-            plan_operation(&plan.operations[plan.operation_count], &problem);
+            plan_operation(&plan.operations[plan.operation_count], &problem,
+                           mode == UC_PLAN_WD);
             total += plan.operations[plan.operation_count++].workspace_bytes;
         }
     if (uc_plans_write(path, &plan, 1, &err) != UC_OK)

@@ -1,7 +1,7 @@
 /**
  * @file gpu_plan.h
  * Plans for the GPU tests: every operation of some problems, 5 = 3 + 2, by
- * the first and by the last algorithm that works.
+ * an algorithm and, where there is one, by an engine.
  *
  * Units:   bytes.
  * Errors:  cmocka assertions.
@@ -17,7 +17,8 @@
 const char *gpu_plan_path(void);
 
 /** Add a plan for the current device to the file, in place of the same mode's
-    for the same kind of device. Returns the sum of the workspaces. */
+    for the same kind of device. A WD plan's operations all have a workspace.
+    Returns the sum of the workspaces. */
 int64_t gpu_plan_add(const char *path, enum uc_plan_mode mode,
                      const char *const *problems, size_t count);
 
