@@ -38,6 +38,7 @@ static enum uc_status open_device(struct uc_gpu *gpu, int index,
                                   struct uc_error *err)
 {
     CUdevice device;
+    int cache_bytes = 0;
     CUresult result = gpu->cuda.Init(0);
 
     if (result != CUDA_SUCCESS)
@@ -51,12 +52,15 @@ static enum uc_status open_device(struct uc_gpu *gpu, int index,
     if ((result = gpu->cuda.DeviceGet(&device, index)) ||
         (result = uc_describe_device(&gpu->cuda, device,
                                      &gpu->environment.device)) ||
+        (result = gpu->cuda.DeviceGetAttribute(
+             &cache_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device)) ||
         (result = gpu->cuda.DevicePrimaryCtxRetain(&gpu->context, device)) ||
         (result = gpu->cuda.CtxSetCurrent(gpu->context)) ||
         (result =
              gpu->cuda.StreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING)) ||
         (result = gpu->cuda.MemAlloc(&gpu->sums, 2 * sizeof(double))))
         return uc_gpu_fail(gpu, "cannot use the GPU", result, err);
+    gpu->cache_bytes = cache_bytes;
     for (int i = 0; i < UC_GPU_MARKS; i++)
         if ((result = gpu->cuda.EventCreate(&gpu->marks[i], CU_EVENT_DEFAULT)))
             return uc_gpu_fail(gpu, "cannot create events", result, err);
@@ -70,8 +74,9 @@ static enum uc_status load_kernels(struct uc_gpu *gpu, struct uc_error *err)
 
     if ((result = gpu->cuda.ModuleLoadData(&module, gpu_kernels)) ||
         (result = gpu->cuda.ModuleGetFunction(&gpu->fill, module, "uc_fill")) ||
-        (result =
-             gpu->cuda.ModuleGetFunction(&gpu->compare, module, "uc_compare")))
+        (result = gpu->cuda.ModuleGetFunction(&gpu->compare, module,
+                                              "uc_compare")) ||
+        (result = gpu->cuda.ModuleGetFunction(&gpu->hold, module, "uc_hold")))
         return uc_gpu_fail(gpu, "cannot load the benchmark's kernels", result,
                            err);
     return UC_OK;
@@ -281,4 +286,15 @@ enum uc_status uc_gpu_sample(struct uc_gpu *gpu, uc_gpu_issue *issue,
     }
     return result == CUDA_SUCCESS ? UC_OK
                                   : uc_gpu_fail(gpu, "timing", result, err);
+}
+
+enum uc_status uc_gpu_hold(struct uc_gpu *gpu, double ns, struct uc_error *err)
+{
+    uint64_t whole_ns = ns > 0 ? (uint64_t)ns : 0;
+    void *arguments[] = { &whole_ns };
+    CUresult result = gpu->cuda.LaunchKernel(gpu->hold, 1, 1, 1, 1, 1, 1, 0,
+                                             gpu->stream, arguments, NULL);
+
+    return result == CUDA_SUCCESS ? UC_OK
+                                  : uc_gpu_fail(gpu, "uc_hold", result, err);
 }

@@ -23,12 +23,13 @@ struct uc_gpu {
     struct uc_cuda cuda;
     struct uc_cudnn cudnn;
     struct uc_environment environment;
-    int device_count; /**< visible to this process */
+    int device_count;    /**< visible to this process */
+    int64_t cache_bytes; /**< of the device's L2 cache */
     CUcontext context;
     CUstream stream;
     cudnnHandle_t handle;
     CUevent marks[UC_GPU_MARKS]; /**< points in time on the stream */
-    CUfunction fill, compare;
+    CUfunction fill, compare, hold;
     CUdeviceptr sums; /**< two doubles for uc_compare */
 };
 
@@ -88,6 +89,9 @@ enum uc_status uc_gpu_sample(struct uc_gpu *gpu, uc_gpu_issue *issue,
                              void *context, bool lead, int samples, int calls,
                              float *device_ns, float *host_ns,
                              struct uc_error *err);
+
+/** Keep the stream busy for `ns`, so that the host gets ahead of it. */
+enum uc_status uc_gpu_hold(struct uc_gpu *gpu, double ns, struct uc_error *err);
 
 /** Wait for the stream; reports what went wrong on the device. */
 enum uc_status uc_gpu_wait(struct uc_gpu *gpu, struct uc_error *err);

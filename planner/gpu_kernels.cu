@@ -1,5 +1,5 @@
 /*
- * The benchmark's two device kernels: random data and comparison.
+ * The benchmark's device kernels: random data, comparison, and to wait.
  *
  * gpu_kernels.ptx is this file compiled (see HACKING.md); the planner embeds
  * the PTX, which the driver compiles for the device at hand, so building
@@ -119,4 +119,14 @@ extern "C" __global__ void uc_compare(const void *out, int out_type,
         atomicAdd(&sums[0], difference);
         atomicAdd(&sums[1], norm);
     }
+}
+
+/* Keep the stream busy for so long, in one thread. */
+extern "C" __global__ void uc_hold(u64 ns)
+{
+    u64 start, now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+    do
+        asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    while (now - start < ns);
 }

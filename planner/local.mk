@@ -80,6 +80,7 @@ libuc_planner_a_SOURCES += \
 	planner/reference.c \
 	planner/seat.c \
 	planner/trial.c planner/trial.h \
+	planner/trial_turns.c \
 	planner/worker.c
 planner_inc = planner/gpu_kernels.inc
 BUILT_SOURCES += $(planner_inc)

@@ -38,7 +38,7 @@ static enum uc_status check_kernel(struct uc_trial *trial, bool accumulate,
     if ((status = uc_trial_clear(trial, accumulate, err)) != UC_OK ||
         (status = uc_gpu_poison(&s->gpu, &s->workspace, err)) != UC_OK)
         return status;
-    result = uc_trial_run(trial, accumulate, (size_t)m->workspace_bytes);
+    result = uc_trial_run(trial, accumulate, (size_t)m->workspace_bytes, 0);
     if (result != CUDNN_STATUS_SUCCESS) {
         set_outcome(
             m, uc_cudnn_is_unsupported(result) ? UC_UNSUPPORTED : UC_FAILED,
@@ -73,17 +73,18 @@ static enum uc_status check_kernel(struct uc_trial *trial, bool accumulate,
 struct timed_call {
     struct uc_trial *trial;
     const struct uc_measurement *m;
+    int64_t turn;
 };
 
 static enum uc_status issue(void *context, int calls, struct uc_error *err)
 {
-    const struct timed_call *call = context;
+    struct timed_call *call = context;
     const struct uc_measurement *m = call->m;
     struct uc_trial *trial = call->trial;
 
     for (int i = 0; i < calls; i++) {
-        cudnnStatus_t status =
-            uc_trial_run(trial, m->accumulate, (size_t)m->workspace_bytes);
+        cudnnStatus_t status = uc_trial_run(
+            trial, m->accumulate, (size_t)m->workspace_bytes, call->turn++);
 
         if (status != CUDNN_STATUS_SUCCESS)
             return uc_fail(err, UC_EDEVICE, "cuDNN: %s",
@@ -119,14 +120,14 @@ static enum uc_status reserve_workspace(struct uc_trial *trial, int64_t bytes,
                                         struct uc_error *err)
 {
     struct uc_measure_session *s = trial->session;
-    enum uc_status status = uc_gpu_reserve(&s->gpu, &s->workspace, bytes, err);
+    enum uc_status status = uc_trial_reserve_workspace(trial, bytes, err);
 
     if (status != UC_ENOFIT || !has_slack(s))
         return status;
     uc_session_release(s);
     status = uc_trial_open(trial, err);
     if (status == UC_OK)
-        status = uc_gpu_reserve(&s->gpu, &s->workspace, bytes, err);
+        status = uc_trial_reserve_workspace(trial, bytes, err);
     return status;
 }
 
@@ -141,7 +142,7 @@ static enum uc_status time_kernel(struct uc_trial *trial, int64_t best_ns,
     double factor = graph ? UC_NEAR_CUT_OFF_FACTOR : UC_CUT_OFF_FACTOR;
     double limit_ns = (double)best_ns * factor;
     struct uc_timing_limits limits = { limit_ns, graph ? limit_ns : 0 };
-    struct timed_call call = { trial, m };
+    struct timed_call call = { trial, m, 0 };
     struct uc_timing timing;
     enum uc_status status =
         uc_timing_take(sample, &call, &limits, &timing, err);

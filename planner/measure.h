@@ -8,7 +8,8 @@
  * reference: an FMA kernel of cuDNN in fp32, or fp64 for fp64 data, on the
  * same values, with which a second such kernel agrees. Then it is timed: device
  * events around back-to-back calls, several samples, until the median is
- * steady.
+ * steady. Each call has images of its own, as the micro-batches of an operation
+ * have, until the device's cache has forgotten the first ones.
  *
  * Kernels are taken by growing workspace. One that is slower than
  * UC_CUT_OFF_FACTOR times another of no larger workspace, which any plan
@@ -37,18 +38,20 @@
 struct uc_measure_session {
     struct uc_gpu gpu;
     int64_t max_workspace_bytes;
-    struct uc_buffer x, w, y;    /**< the problem's own tensors */
-    struct uc_buffer rx, rw, ry; /**< the reference's, when types differ */
-    struct uc_buffer reference;  /**< its result */
-    struct uc_buffer second;     /**< another kernel's, that must agree */
+    struct uc_buffer x, w, y;        /**< the problem's own tensors */
+    struct uc_buffer more_x, more_y; /**< for other calls (trial.h) */
+    struct uc_buffer rx, rw, ry;     /**< the reference's, when types differ */
+    struct uc_buffer reference;      /**< its result */
+    struct uc_buffer second;         /**< another kernel's, that must agree */
     struct uc_buffer workspace;
 };
 
 /** Every buffer of a session, for an array's initialiser; ends with NULL. */
-#define UC_SESSION_BUFFERS(s)                                    \
-    {                                                            \
-        &(s)->x, &(s)->w, &(s)->y, &(s)->rx, &(s)->rw, &(s)->ry, \
-            &(s)->reference, &(s)->second, &(s)->workspace, NULL \
+#define UC_SESSION_BUFFERS(s)                                            \
+    {                                                                    \
+        &(s)->x, &(s)->w, &(s)->y, &(s)->more_x, &(s)->more_y, &(s)->rx, \
+            &(s)->rw, &(s)->ry, &(s)->reference, &(s)->second,           \
+            &(s)->workspace, NULL                                        \
     }
 
 /** Told before a kernel may crash or hang, and when it is done. */

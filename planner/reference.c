@@ -28,7 +28,7 @@ static enum uc_status try_reference(struct uc_trial *trial,
         return status == UC_ENOFIT ? UC_OK : status;
     if ((status = uc_trial_clear(trial, false, err)) != UC_OK)
         return status;
-    if (uc_trial_run(trial, false, bytes) != CUDNN_STATUS_SUCCESS)
+    if (uc_trial_run(trial, false, bytes, 0) != CUDNN_STATUS_SUCCESS)
         return uc_gpu_wait(&s->gpu, err);
     /* Against itself: NaN where it did not write or went wrong. */
     status =

@@ -56,6 +56,8 @@ static enum uc_status fill(struct uc_trial *trial, struct uc_error *err)
     status = uc_trial_prepare(trial, &trial->problem, err);
     if (status == UC_OK)
         status = uc_reference_make(trial, err);
+    if (status == UC_OK)
+        status = uc_trial_take_turns(trial, err);
     return status;
 }
 
@@ -89,16 +91,14 @@ cudnnStatus_t uc_trial_select(struct uc_trial *trial,
 }
 
 cudnnStatus_t uc_trial_run(struct uc_trial *trial, bool accumulate,
-                           size_t workspace_bytes)
+                           size_t workspace_bytes, int64_t turn)
 {
     static const float ones[] = { 0, 1 };
     static const double double_ones[] = { 0, 1 };
     bool wide = trial->problem.x_type == UC_FP64;
     const void *one = wide ? (const void *)&double_ones[1] : &ones[1];
     const void *zero = wide ? (const void *)&double_ones[0] : &ones[0];
-    struct uc_tensors tensors = { (void *)trial->x->data,
-                                  (void *)trial->w->data,
-                                  (void *)trial->y->data };
+    struct uc_tensors tensors = uc_trial_tensors(trial, turn);
 
     return uc_runner_run(
         trial->runner, trial->session->gpu.handle, one, &tensors,

@@ -31,10 +31,17 @@ struct uc_trial {
                                    the first are left out: they crash */
     struct uc_runner *runner; /**< the kernel in hand; NULL: none */
     struct uc_buffer *x, *w, *y;
+    int64_t turns; /**< calls whose x and y are apart; 0 is as 1 */
     enum uc_reference reference;
 };
 
-enum { UC_SEED_X = 1, UC_SEED_W, UC_SEED_Y, UC_SEED_PRIOR };
+enum {
+    UC_SEED_X = 1,
+    UC_SEED_W,
+    UC_SEED_Y,
+    UC_SEED_PRIOR,
+    UC_SEED_MORE /**< + enum uc_tensor */
+};
 
 struct uc_buffer *uc_trial_buffer(const struct uc_trial *trial,
                                   enum uc_tensor tensor);
@@ -62,10 +69,26 @@ cudnnStatus_t uc_trial_select(struct uc_trial *trial,
                               const struct uc_kernel *kernel, bool accumulate,
                               size_t *workspace_bytes);
 
+/**
+ * Random values for the x and y of more calls, so many that in back-to-back
+ * calls none finds its own in the device's cache: micro-batches do not either,
+ * nor does a layer in a network, and one that fits the cache would else look up
+ * to half as fast again. Without memory for it all calls have the same.
+ */
+enum uc_status uc_trial_take_turns(struct uc_trial *trial,
+                                   struct uc_error *err);
+
+/** The session's workspace; when memory runs out, in place of those values. */
+enum uc_status uc_trial_reserve_workspace(struct uc_trial *trial, int64_t bytes,
+                                          struct uc_error *err);
+
+/** Of call number `turn` >= 0; number 0 has the trial's own. */
+struct uc_tensors uc_trial_tensors(const struct uc_trial *trial, int64_t turn);
+
 /** Enqueue one call of the kernel in hand, alpha 1, beta 1 or 0 as it was
     selected with, in the session's workspace. */
 cudnnStatus_t uc_trial_run(struct uc_trial *trial, bool accumulate,
-                           size_t workspace_bytes);
+                           size_t workspace_bytes, int64_t turn);
 
 /** What a run has left. */
 struct uc_trial_result {

@@ -27,6 +27,27 @@ ok "no misuse of CUDA or cuDNN" test -z "$(grep ' misuse ' log)"
 expect 0 "a second run has nothing left to do" bench --profile p
 ok "nothing is measured twice" test -z "$(grep ' convolution ' log)"
 
+# The double's cache holds 16 KiB, an image 1 KiB of x and of y: 16 calls are
+# twice the cache, of 8 images 2 calls, of 16 one. The reference has a y more.
+cat >one.json <<'END'
+{ "name": "one", "batch": 16, "dtype": "fp32", "math": "fma", "layout": "nchw",
+  "layers": { "conv": { "in": [8, 8], "c": 4, "k": 4, "filter": 3, "pad": 1 } } }
+END
+# places TENSOR BATCH: how many different ones its calls had.
+places()
+{
+    sed -n "s/.* convolution op=forward algorithm=0 n=$2 .* $1=\([^ ]*\) .*/\1/p" \
+        log | sort -u | wc -l
+}
+: >log
+expect 0 "calls have images of their own" with_double ucudnn-plan bench \
+    --api legacy --policy 1,8 --profile turns one.json
+for want in x:1:16 x:8:2 x:16:1 y:1:17 y:8:3 y:16:2; do
+    what=${want%:*} want=${want##*:}
+    ok "$want places of ${what%:*} for ${what#*:} images" \
+        [ "$(places "${what%:*}" "${what#*:}")" -eq "$want" ]
+done
+
 UC_DOUBLE_FAULT='wrong:op=backward-data,algorithm=5,n=4'
 UC_DOUBLE_FAULT="$UC_DOUBLE_FAULT;crash:op=forward,algorithm=4,n=4"
 UC_DOUBLE_FAULT="$UC_DOUBLE_FAULT;write-output:algorithm=2,beta=1"

@@ -85,6 +85,8 @@ UC_DOUBLE_LOG=$scratch/log
 export UC_DOUBLE_LOG
 expect 0 "under the double's eye" verify a.plan --profile p
 ok "it convolved" grep -q ' convolution ' log
+ok "and was held until samples were enqueued" \
+    grep -q ' launch kernel=uc_hold' log
 ok "no misuse of CUDA or cuDNN" test -z "$(grep ' misuse ' log)"
 unset UC_DOUBLE_LOG
 

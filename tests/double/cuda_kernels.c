@@ -1,4 +1,4 @@
-/* Modules and the two kernels with which bench fills and compares. */
+/* Modules and the kernels with which bench fills, compares and holds. */
 #include "config.h"
 
 #include "tests/double/number.h"
@@ -121,9 +121,23 @@ static bool run_compare(void **arguments, int device, uint64_t *count,
     return true;
 }
 
+/* (uint64 ns) */
+static bool run_hold(void **arguments, int device, uint64_t *count,
+                     void **output)
+{
+    uint64_t ns;
+
+    (void)device;
+    argument(arguments, 0, &ns, sizeof ns);
+    *count = ns * 100; /* an element takes a hundredth */
+    *output = NULL;
+    return true;
+}
+
 static struct CUfunc_st kernels[] = {
     { "uc_fill", run_fill },
     { "uc_compare", run_compare },
+    { "uc_hold", run_hold },
 };
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)

@@ -202,13 +202,15 @@ cudnnStatus_t uc_call_run(struct uc_call *call)
     time_ns = (int64_t)((double)call->cost.time_ns * call->effects.time_factor);
     uc_double_log(
         "%s op=%s algorithm=%s%d n=%lld alpha=%g beta=%g "
-        "workspace=%zu given=%zu time_ns=%lld stream=%p relaxed=%d status=%d",
+        "workspace=%zu given=%zu time_ns=%lld x=%p y=%p stream=%p relaxed=%d "
+        "status=%d",
         engine ? "execution" : "convolution",
         uc_double_operation_name(call->operation), engine ? "eng" : "",
         call->algorithm - (engine ? UC_DOUBLE_ENGINE : 0),
         (long long)geometry->n, call->alpha, call->beta,
         call->cost.workspace_bytes, call->workspace_bytes, (long long)time_ns,
-        (void *)call->handle->stream, (int)uc_double_relaxed(), (int)status);
+        call->data[0], call->data[2], (void *)call->handle->stream,
+        (int)uc_double_relaxed(), (int)status);
     if (status != CUDNN_STATUS_SUCCESS) {
         return status;
     }
