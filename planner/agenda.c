@@ -206,7 +206,7 @@ static enum uc_status begin_measuring(struct uc_agenda *agenda,
     struct uc_work_kernel *room = NULL;
     enum uc_status status = UC_OK;
 
-    if (!agenda->options->exhaustive)
+    if (!agenda->options->exhaustive && !agenda->options->refresh)
         status = prune(agenda, err);
     if (status == UC_OK && agenda->kernel_count > 0) {
         room = calloc(agenda->kernel_count, sizeof *room);

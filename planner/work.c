@@ -143,6 +143,38 @@ static enum uc_status add_graph(const struct uc_problem *problem,
     return status;
 }
 
+/** All that is there, of the APIs asked for. */
+static enum uc_status add_known(const struct uc_problem *problem,
+                                const struct uc_work_size *size,
+                                const struct uc_work_options *options,
+                                const struct uc_work_known *here, void **list,
+                                size_t *list_count, struct uc_error *err)
+{
+    enum uc_status status = UC_OK;
+
+    if (here->rows == NULL)
+        return UC_OK;
+    for (size_t i = 0; i < here->row_count && status == UC_OK; i++) {
+        const struct uc_measurement *row = &here->rows[i];
+        const struct uc_work_kernel kernel = {
+            .kernel = row->kernel,
+            .accumulate = row->accumulate,
+            /* the row may be older than a note */
+            .notes =
+                row->notes | uc_legacy_notes(&row->kernel, problem->operation),
+            .workspace_bytes = row->workspace_bytes
+        };
+
+        if ((options->apis & 1u << row->kernel.api) &&
+            (size->accumulates || !row->accumulate) &&
+            uc_work_admits(problem, options, row->notes) &&
+            !uc_known_bad_reason(options->known_bad, options->cudnn, problem,
+                                 &row->kernel))
+            status = append(list, list_count, &kernel, err);
+    }
+    return status;
+}
+
 enum uc_status uc_work_gap(const struct uc_problem *problem,
                            const struct uc_work_size *size,
                            const struct uc_work_options *options,
@@ -161,6 +193,11 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
         here = (struct uc_work_known){ to > from ? known->rows + from : NULL,
                                        to - from, known->searches,
                                        known->search_count };
+    if (options->refresh) {
+        status = add_known(problem, size, options, &here, &list,
+                           &found.kernel_count, err);
+        cases = 0;
+    }
     for (int beta = 0; beta < cases && status == UC_OK; beta++) {
         if (options->apis & 1u << UC_API_LEGACY)
             status = add_legacy(problem, size->micro_batch, beta == 1, options,

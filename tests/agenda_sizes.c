@@ -214,6 +214,28 @@ static void a_finished_problem_is_not_listed_again(void **state)
     assert_int_equal(play.kernels, 3 * (8 + 2));
 }
 
+static void a_refresh_measures_what_is_there_and_searches_nothing(void **state)
+{
+    struct uc_work_kernel engines[] = { engine(1, 0), engine(2, 0) };
+    struct play play = new_play(GRAPH, engines, 1);
+    struct uc_problem problem = fresh_problem(UC_BACKWARD_FILTER);
+
+    (void)state;
+    play.options.refresh = true;
+    assert_int_equal(run(&play, &problem, 4, "power-of-two"), 0);
+    play.options.refresh = false;
+    assert_int_equal(run(&play, &problem, 4, "2"), 2);
+    play.options.refresh = true;
+    play.engines = engines;
+    play.engine_count = 2; /* a search would find one more */
+    assert_int_equal(run(&play, &problem, 4, "power-of-two"), 2);
+    assert_string_equal(play.measured, "4:eng1 2:eng1 2:eng1+ ");
+    play.options.apis = 1u << UC_API_LEGACY;
+    assert_int_equal(run(&play, &problem, 4, "power-of-two"), 0);
+    play.options.apis = UC_WORK_EVERY_API;
+    assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).found, 1);
+}
+
 static void filters_gradients_are_searched_for_both_betas(void **state)
 {
     struct uc_work_kernel one = engine(1, 0);
@@ -461,6 +483,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_far_apart_come_first),
         cmocka_unit_test(a_finished_problem_is_not_listed_again),
+        cmocka_unit_test(a_refresh_measures_what_is_there_and_searches_nothing),
         cmocka_unit_test(filters_gradients_are_searched_for_both_betas),
         cmocka_unit_test(a_killed_run_goes_on_at_the_size_it_was_at),
         cmocka_unit_test(what_an_option_left_out_is_searched_when_it_is_wanted),

@@ -132,6 +132,14 @@ out_has "0 measurements in "
 expect 0 "remeasuring measures all again" \
     bench --profile p --remeasure tiny.json
 out_has "$all measurements in "
+expect 0 "so does a refresh, when all is there" \
+    bench --profile p --refresh tiny.json
+out_has "$all measurements in "
+expect 0 "and nothing, when nothing is" bench --profile fresh --refresh tiny.json
+out_has "0 measurements in "
+expect 1 "it is the one or the other" \
+    bench --profile p --refresh --remeasure tiny.json
+err_is "ucudnn-plan bench: --refresh and --remeasure: one of the two"
 expect 0 "quiet says nothing" bench --profile p --remeasure --quiet tiny.json
 ok "neither on stdout nor on stderr" test ! -s out -a ! -s err
 
