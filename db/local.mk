@@ -47,5 +47,6 @@ dist_pkgdata_DATA = db/known-bad-engines
 profilesdir = $(pkgdatadir)/profiles
 dist_profiles_DATA = \
 	db/profiles/h200-fine.profile \
+	db/profiles/h200-fp16.profile \
 	db/profiles/h200.profile
 EXTRA_DIST += db/split-profile.awk

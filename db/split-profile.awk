@@ -1,8 +1,9 @@
 # Splits a dump of a profile that ships, so that no file is too large: powers of
-# two into ONE, every problem that has other sizes, whole, into OTHER. `merge`
-# of the two gives the profile back.
+# two into FP32 or FP16, by the data type, and every problem that has other
+# sizes, whole, into FINE. `merge` of the three gives the profile back.
 #
-# usage: awk -v one=ONE -v other=OTHER -f split-profile.awk DUMP DUMP
+# usage: awk -v fp32=FP32 -v fp16=FP16 -v fine=FINE \
+#            -f split-profile.awk DUMP DUMP
 function field(name,   i, length_) {
     length_ = length(name) + 1
     for (i = 1; i <= NF; i++)
@@ -12,8 +13,9 @@ function field(name,   i, length_) {
 BEGIN { FS = "\t" }
 !/^(measurement|search)\t/ {
     if (NR != FNR) {
-        print >one
-        print >other
+        print >fp32
+        print >fp16
+        print >fine
     }
     next
 }
@@ -28,5 +30,10 @@ NR == FNR {
         finer[problem]
     next
 }
-odd == 1 { print >one }
-problem in finer { print >other }
+odd == 1 {
+    if (problem ~ /^[^:]*:fp16:/)
+        print >fp16
+    else
+        print >fp32
+}
+problem in finer { print >fine }

@@ -64,13 +64,17 @@ UCUDNN_DATA_DIR=$scratch/none
 expect 0 "no folder of networks" ucudnn-plan show one.profile
 out_has "networks      none that ships can be planned without measuring"
 
-# The profile that ships: the table agrees with what plan says.
+# The profiles that ship: the table agrees with what plan says.
 UCUDNN_DATA_DIR=$shipped
-if [ -e "$shipped/profiles/h200.profile" ]; then
-    expect 0 "the profile that ships" ucudnn-plan show h200
+for name in h200 h200-fp16; do
+    if ! [ -e "$shipped/profiles/$name.profile" ]; then
+        skip "the profile that ships" "no profiles/$name.profile"
+        continue
+    fi
+    expect 0 "$name, which ships" ucudnn-plan show $name
     networks >rows
     while read -r network math layout batch engines; do
-        ucudnn-plan plan $network -p h200 -w 8G -m $math --layout $layout \
+        ucudnn-plan plan $network -p $name -w 8G -m $math --layout $layout \
             -b $batch --offline >plan.out 2>notes
         ok "$network $math $layout $batch can be planned" [ $? -eq 0 ]
         notes=$(sed -n 's/^no graph engines measured for \(.* of .*\) problems;.*/\1/p' notes)
@@ -83,8 +87,6 @@ if [ -e "$shipped/profiles/h200.profile" ]; then
         esac
     done <rows
     ok "at least two networks" [ "$(wc -l <rows)" -ge 2 ]
-else
-    skip "the profile that ships" "no profiles/h200.profile"
-fi
+done
 
 finish

@@ -20,7 +20,7 @@ PATH=$scratch:$PATH
 # shipped FILE: all that ships for the H200, as one profile.
 shipped()
 {
-    ucudnn-plan merge --quiet -o "$1" h200 h200-fine
+    ucudnn-plan merge --quiet -o "$1" h200 h200-fp16 h200-fine
 }
 # Where it is in memory a database is not waited for.
 [ -n "${TMPDIR-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm

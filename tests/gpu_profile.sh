@@ -1,17 +1,21 @@
 # Measures what the shipped profile lacks, on all GPUs, and verifies a plan of
 # every network in every math; run from a build that carry.sh packed.
 #
-# usage: sh gpu_profile.sh CARRY OUT SECONDS
+# usage: sh gpu_profile.sh CARRY OUT SECONDS [refresh]
 #
 # Stops measuring after SECONDS and can be repeated: OUT/h200.full.gz, if it is
-# there, is gone on from, else the shipped profile. Writes that file, and
-# OUT/verify.log. `merge --compact` makes of it what ships (HACKING.md).
+# there, is gone on from, else the shipped profile. With `refresh` what the
+# profile has is measured again first. Writes that file, and OUT/verify.log.
+# `merge --compact` makes of it what ships (HACKING.md).
 set -u
-[ $# -eq 3 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 1; }
+[ $# -eq 3 ] || [ $# -eq 4 ] || {
+    sed -n 's/^# usage: /usage: /p' "$0" >&2
+    exit 1
+}
 source=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 carry=$(cd "$1" && pwd) || exit 1
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 1
-seconds=$3 begin=$(date +%s)
+seconds=$3 refresh=${4-} begin=$(date +%s)
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 . "$source/tests/gpu_carried.sh"
@@ -24,41 +28,77 @@ else
     shipped "$profile"
 fi
 
+# in_math MATH COMMAND...: what --math and --layout select it, behind it.
+in_math()
+{
+    math=$1
+    shift
+    case $math in
+        *:nhwc) "$@" --math "${math%:nhwc}" --layout nhwc ;;
+        *) "$@" --math "$math" --layout nchw ;;
+    esac
+}
+
 # measure BENCH-ARGUMENT...: in what is left of the time.
 measure()
 {
     left=$((seconds - $(date +%s) + begin))
     [ "$left" -gt 5 ] || return
-    echo "bench $*"
+    echo "$((seconds - left)) s: bench $*"
     ucudnn-plan bench --profile "$profile" --devices all \
-        --no-runtime-compiled --quiet --time-budget "$left" "$@"
+        --no-runtime-compiled --time-budget "$left" "$@" 2>"$scratch/progress"
 }
 
-networks="alexnet resnet18 unet3d mobilenet-v2 resnet50 vgg16 alexnet-grouped
-    inception-v3 densenet40"
 maths="fma tf32 fp16:nhwc"
-for math in $maths; do
-    layout=nchw
-    [ "$math" = "${math%:nhwc}" ] || layout=nhwc
-    # shellcheck disable=SC2086 # the networks' names
-    measure $networks --math "${math%:*}" --layout $layout
-    measure alexnet resnet18 --math "${math%:*}" --layout $layout \
-        --policy "$fine_sizes"
-done
+divided="alexnet resnet18"
+small="mobilenet-v2 resnet50 inception-v3 densenet40"
+large="vgg16 alexnet-grouped unet3d"
+# shellcheck disable=SC2086 # the networks' names
+{
+    if [ "$refresh" = refresh ]; then
+        for math in $maths; do
+            in_math "$math" measure --refresh $divided \
+                --policy "1,2,4,$fine_sizes"
+        done
+        for math in $maths; do
+            in_math "$math" measure --refresh $small
+        done
+    fi
+    for math in $maths; do
+        in_math "$math" measure $divided $small $large
+        in_math "$math" measure $divided --policy "$fine_sizes"
+    done
+    if [ "$refresh" = refresh ]; then
+        for math in $maths; do
+            in_math "$math" measure --refresh $large
+        done
+    fi
+}
 gzip -c "$profile" >"$out/h200.full.gz"
 
-# What verify says of a plan's sequence, and what is wrong.
-for network in $networks; do
-    limit=64M
-    [ "$network" != unet3d ] || limit=512M
-    for math in $maths; do
-        layout=nchw
-        [ "$math" = "${math%:nhwc}" ] || layout=nhwc
-        echo "# $network $math"
-        ucudnn-plan plan "$network" --math "${math%:*}" --layout $layout \
-            --offline --profile "$profile" --workspace-limit $limit --quiet \
-            -o "$scratch/plan" 2>&1 &&
-            ucudnn-plan verify "$scratch/plan" --profile "$profile" 2>&1
+# verify_on GPU: what no other GPU has taken.
+verify_on()
+{
+    export CUDA_VISIBLE_DEVICES="$1"
+    for network in $divided $small $large; do
+        limit=64M
+        [ "$network" != unet3d ] || limit=512M
+        for math in $maths; do
+            part=$scratch/$network:$math
+            mkdir "$part" 2>/dev/null || continue
+            echo "# $network $math"
+            in_math "$math" ucudnn-plan plan "$network" --offline --quiet \
+                --profile "$profile" --workspace-limit $limit -o "$part/plan" &&
+                ucudnn-plan verify "$part/plan" --profile "$profile" --quiet
+            echo "exit status $?"
+        done >"$scratch/$network.$1.log" 2>&1
     done
-done >"$out/verify.log"
-grep -E '^(#|predicted|planned|undivided|ucudnn-plan)' "$out/verify.log"
+}
+
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+for gpu in $(seq 0 $((gpus - 1))); do
+    verify_on "$gpu" &
+done
+wait
+cat "$scratch"/*.log >"$out/verify.log"
+grep -E '^(#|predicted|planned|undivided|ucudnn-plan|exit)' "$out/verify.log"
