@@ -310,7 +310,7 @@ static enum uc_status check_complete(const struct args *args,
     uc_work_list_free(list, count);
     if (status != UC_OK || kernels == 0)
         return status;
-    uc_coverage_hint(source->profile, source->environment.id, name,
+    uc_coverage_hint(source->profile, &source->environment, name,
                      &args->overrides, &args->policy, hint);
     return uc_fail(err, UC_EMISSING,
                    "%.64s lacks %zu measurements of %.64s that bench could "

@@ -201,7 +201,7 @@ static enum uc_status measure_missing(const struct input_options *options,
         int64_t kernels = show_missing(list, count, options->quiet);
         char hint[UC_COVERAGE_HINT];
 
-        uc_coverage_hint(input->profile, input->environment.id, input->name,
+        uc_coverage_hint(input->profile, &input->environment, input->name,
                          &options->overrides, &options->planning.policy, hint);
         return uc_fail(
             err, UC_EMISSING,
@@ -209,8 +209,8 @@ static enum uc_status measure_missing(const struct input_options *options,
                 ? "%.64s lacks %" PRId64
                   " measurements of %.64s%s that bench could add (%s)"
                 : "%.64s lacks %" PRId64
-                  " measurements of %.64s%s; bench could add the "
-                  "rest (%s)",
+                  " measurements of %.64s%s; bench could add them "
+                  "(%s)",
             input->profile_path, kernels, input->work.networks->name, hint,
             why);
     }

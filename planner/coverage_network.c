@@ -7,6 +7,7 @@
 #include "planner/workload.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,8 @@ static void print_batches(const struct uc_coverage *coverage, int64_t asked,
 struct search {
     struct uc_profile *profile;
     int64_t env;
-    char *name; /**< on the command line */
+    const struct uc_environment *environment; /**< the same */
+    char *name;                               /**< on the command line */
     const struct uc_network_overrides *asked;
     const struct uc_policy *policy; /**< asked for */
     bool exact;                     /**< only at the batch asked for */
@@ -205,6 +207,60 @@ static bool try_maths(const struct search *search)
     return false;
 }
 
+/** The profile's environment of this device and versions; -1: none. */
+static int64_t same_environment(struct uc_profile *profile,
+                                const struct uc_environment *wanted)
+{
+    struct uc_profile_environment *list = NULL;
+    struct uc_error err;
+    size_t count = 0;
+    int64_t id = -1;
+
+    if (uc_profile_environments(profile, &list, &count, &err) != UC_OK)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (uc_environment_difference(&list[i].environment, wanted) == NULL)
+            id = list[i].id;
+    free(list);
+    return id;
+}
+
+/** All that was asked for, in a profile that ships, of the same device. */
+static bool try_profile(const struct search *search, const char *name)
+{
+    struct search other = *search;
+    struct uc_error err;
+    char path[PATH_MAX];
+    bool found = false;
+
+    if (uc_data_find(UC_DATA_PROFILE, name, path, sizeof path, &err) != UC_OK ||
+        uc_profile_open(path, UC_PROFILE_READ, &other.profile, &err) != UC_OK)
+        return false;
+    other.env = same_environment(other.profile, search->environment);
+    if (other.env >= 0)
+        found = try_variant(&other, search->asked, search->policy, "");
+    if (found)
+        snprintf(search->text, UC_COVERAGE_HINT,
+                 "; the shipped profile %.64s has them", name);
+    uc_profile_close(other.profile);
+    return found;
+}
+
+static bool try_profiles(const struct search *search)
+{
+    struct uc_error err;
+    char **names = NULL;
+    size_t count = 0;
+    bool found = false;
+
+    if (uc_data_list(UC_DATA_PROFILE, &names, &count, &err) != UC_OK)
+        return false;
+    for (size_t i = 0; i < count && !found; i++)
+        found = try_profile(search, names[i]);
+    uc_data_free(names, count);
+    return found;
+}
+
 /** What comes through a pipe cannot be read again. */
 static bool is_readable_again(const char *name)
 {
@@ -214,17 +270,26 @@ static bool is_readable_again(const char *name)
            S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
 }
 
-void uc_coverage_hint(struct uc_profile *profile, int64_t env, char *name,
-                      const struct uc_network_overrides *asked,
+void uc_coverage_hint(struct uc_profile *profile,
+                      const struct uc_profile_environment *environment,
+                      char *name, const struct uc_network_overrides *asked,
                       const struct uc_policy *policy,
                       char text[UC_COVERAGE_HINT])
 {
-    struct search search = { profile, env, name, asked, policy, true, text };
+    struct search search = { .profile = profile,
+                             .env = environment->id,
+                             .environment = &environment->environment,
+                             .name = name,
+                             .asked = asked,
+                             .policy = policy,
+                             .exact = true,
+                             .text = text };
 
     text[0] = '\0';
     if (!is_readable_again(name))
         return;
-    if (try_policies(&search) || try_layouts(&search) || try_maths(&search))
+    if (try_profiles(&search) || try_policies(&search) ||
+        try_layouts(&search) || try_maths(&search))
         return;
     search.exact = false;
     (void)(try_policies(&search) || try_layouts(&search) || try_maths(&search));

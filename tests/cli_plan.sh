@@ -199,7 +199,7 @@ expect 4 "a batch that was not measured" \
     plan -p a.profile -w 1G --batch 16 -o missing.plan
 err_has "missing: forward:fp32:fma:nchw:c4:k16:i16x16:f3x3:p1x1 micro-batch 16: 8 kernels"
 # Five problems at batch 16; backward-filter at beta 1 also at batch 8.
-err_has "a.profile lacks 50 measurements of net; it has net up to batch 8; bench could add the rest (--offline does not measure)"
+err_has "a.profile lacks 50 measurements of net; it has net up to batch 8; bench could add them (--offline does not measure)"
 ok "nothing is printed" [ ! -s out ]
 ok "no plan is written" no_file missing.plan
 expect 4 "quietly" plan -p a.profile -w 1G --batch 16 --quiet

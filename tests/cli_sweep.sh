@@ -226,7 +226,7 @@ ok "nothing is printed" [ ! -s out ]
 expect 1 "a profile is needed" sweep
 err_is "ucudnn-plan sweep: --profile is needed"
 expect 4 "a batch that was not measured" sweep -p a.profile -b 16 -q
-err_has "a.profile lacks 50 measurements of net; it has net up to batch 8; bench could add the rest (--offline does not measure)"
+err_has "a.profile lacks 50 measurements of net; it has net up to batch 8; bench could add them (--offline does not measure)"
 err_one_line
 expect 3 "a limit that nothing fits" sweep -p a.profile -w 0 --deterministic
 err_has "no configuration fits --workspace-limit 0: the least that would do is"
