@@ -43,7 +43,7 @@ ok "it is not told of" [ -z "$(grep shipped err)" ]
 ucudnn-plan dump data/profiles/b.profile |
     sed '/^environment/s/device=[^	]*/device=another/' >another
 ok "of another device" \
-    ucudnn-plan restore --quiet -o data/profiles/b.profile another
+    ucudnn-plan restore -o data/profiles/b.profile another
 expect 4 "neither" ucudnn-plan plan two -p one.profile -w 1M --offline -q
 ok "is it told of" [ -z "$(grep shipped err)" ]
 rm data/profiles/b.profile
