@@ -1,11 +1,12 @@
 # Measures what the shipped profile lacks, on all GPUs, and verifies a plan of
 # every network in every math; run from a build that carry.sh packed.
 #
-# usage: sh gpu_profile.sh CARRY OUT SECONDS [refresh]
+# usage: sh gpu_profile.sh CARRY OUT SECONDS [refresh | exhaustive]
 #
 # Stops measuring after SECONDS and can be repeated: OUT/h200.full.gz, if it is
 # there, is gone on from, else the shipped profile. With `refresh` what the
-# profile has is measured again first. Writes that file, and OUT/verify.log.
+# profile has is measured again first; with `exhaustive` also what is hopeless is
+# measured, for tests/bench_pruning. Writes that file, and OUT/verify.log.
 # `merge --compact` makes of it what ships (HACKING.md).
 set -u
 [ $# -eq 3 ] || [ $# -eq 4 ] || {
@@ -15,7 +16,7 @@ set -u
 source=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 carry=$(cd "$1" && pwd) || exit 1
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 1
-seconds=$3 refresh=${4-} begin=$(date +%s)
+seconds=$3 how=${4-} begin=$(date +%s)
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 . "$source/tests/gpu_carried.sh"
@@ -53,27 +54,32 @@ maths="fma tf32 fp16:nhwc"
 divided="alexnet resnet18"
 small="mobilenet-v2 resnet50 inception-v3 densenet40"
 large="vgg16 alexnet-grouped unet3d"
-# shellcheck disable=SC2086 # the networks' names
+
+# each_math BENCH-ARGUMENT...
+each_math()
 {
-    if [ "$refresh" = refresh ]; then
-        for math in $maths; do
-            in_math "$math" measure --refresh $divided \
-                --policy "1,2,4,$fine_sizes"
-        done
-        for math in $maths; do
-            in_math "$math" measure --refresh $small
-        done
-    fi
     for math in $maths; do
-        in_math "$math" measure $divided $small $large
-        in_math "$math" measure $divided --policy "$fine_sizes"
+        in_math "$math" measure "$@"
     done
-    if [ "$refresh" = refresh ]; then
-        for math in $maths; do
-            in_math "$math" measure --refresh $large
-        done
-    fi
 }
+
+# shellcheck disable=SC2086 # the networks' names
+case $how in
+    exhaustive)
+        each_math --exhaustive $divided $small $large
+        ;;
+    refresh)
+        each_math --refresh $divided --policy "1,2,4,$fine_sizes"
+        each_math --refresh $small
+        each_math $divided $small $large
+        each_math $divided --policy "$fine_sizes"
+        each_math --refresh $large
+        ;;
+    *)
+        each_math $divided $small $large
+        each_math $divided --policy "$fine_sizes"
+        ;;
+esac
 gzip -c "$profile" >"$out/h200.full.gz"
 
 # verify_on GPU: what no other GPU has taken.
