@@ -12,6 +12,7 @@ libuc_common_a_SOURCES = \
 	common/problem_canonical.c \
 	common/problem_text.c \
 	common/real.c common/real.h \
+	common/date.c common/date.h \
 	common/sum.c common/sum.h \
 	common/text.c common/text.h \
 	common/write.c common/write.h

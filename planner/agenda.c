@@ -206,7 +206,7 @@ static enum uc_status begin_measuring(struct uc_agenda *agenda,
     struct uc_work_kernel *room = NULL;
     enum uc_status status = UC_OK;
 
-    if (!agenda->options->exhaustive && !agenda->options->refresh)
+    if (!agenda->options->exhaustive && agenda->options->refresh_before == 0)
         status = prune(agenda, err);
     if (status == UC_OK && agenda->kernel_count > 0) {
         room = calloc(agenda->kernel_count, sizeof *room);
@@ -368,7 +368,8 @@ enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
 {
     enum uc_status status = UC_OK;
 
-    if (m->kernel.api == UC_API_GRAPH && m->outcome == UC_UNSUPPORTED)
+    if (m->kernel.api == UC_API_GRAPH && m->outcome == UC_UNSUPPORTED &&
+        agenda->options->refresh_before == 0)
         return UC_OK;
     status = uc_profile_store(agenda->profile, agenda->env,
                               &agenda->of->problem, m, err);

@@ -81,7 +81,8 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
 void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up);
 
 /** A measurement of the work: stored and remembered. Of graph kernels that
-    cuDNN does not have after all, the search's record is enough. */
+    cuDNN does not have after all, the search's record is enough, but in a
+    refresh, which has none. */
 enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
                                 const struct uc_measurement *m,
                                 struct uc_error *err);

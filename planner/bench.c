@@ -203,6 +203,27 @@ static enum uc_status check_policy(const struct uc_policy *policy,
     return status;
 }
 
+/** UC_EMISSING: it has nothing of this device and versions. */
+static enum uc_status check_refresh(const struct run *run, const char *path,
+                                    struct uc_error *err)
+{
+    struct uc_profile *profile = NULL;
+    int64_t id = -1;
+    enum uc_status status =
+        uc_profile_open(path, UC_PROFILE_READ, &profile, err);
+
+    if (status == UC_OK)
+        status =
+            uc_profile_add_environment(profile, &run->environment, &id, err);
+    uc_profile_close(profile);
+    if (status == UC_OK && id < 0)
+        return uc_fail(err, UC_EMISSING,
+                       "%.256s has no measurements of this GPU and these "
+                       "versions to be refreshed",
+                       path);
+    return status;
+}
+
 enum uc_status uc_bench_run(const char *path,
                             const struct uc_network_operation *operations,
                             const int64_t *batches, size_t count,
@@ -224,6 +245,8 @@ enum uc_status uc_bench_run(const char *path,
     if (status == UC_OK)
         status = start_seats(run, err);
     bench->work.cudnn = run->environment.versions.cudnn;
+    if (status == UC_OK && options->work.refresh_before > 0)
+        status = check_refresh(run, path, err);
     if (status == UC_OK)
         status = uc_profile_open(path, UC_PROFILE_WRITE, &bench->profile, err);
     if (status == UC_OK)

@@ -59,8 +59,8 @@ static const struct opt_spec opts[] = {
       "a kernel that takes longer has hung (default 60)" },
     { "remeasure", 0, OPT_FLAG, offsetof(struct args, bench.work.remeasure),
       NULL, "measure again what the profile has, and search again" },
-    { "refresh", 0, OPT_FLAG, offsetof(struct args, bench.work.refresh), NULL,
-      "measure again what the profile has, and nothing else" },
+    { "refresh", 0, OPT_DATE, offsetof(struct args, bench.work.refresh_before),
+      "DATE", "measure again what was measured before it, and nothing else" },
     { "shard", 0, OPT_SHARD, offsetof(struct args, shard), "I/N",
       "only share I of N (default: what Slurm's environment says)" },
     { "dry-run", 'n', OPT_FLAG, offsetof(struct args, dry_run), NULL,
@@ -306,9 +306,11 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 
     if (args->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
-    if (args->bench.work.refresh && args->bench.work.remeasure)
+    if (args->bench.work.refresh_before > 0 &&
+        (args->bench.work.remeasure || args->bench.work.exhaustive))
         return uc_fail(err, UC_EINPUT,
-                       "--refresh and --remeasure: one of the two");
+                       "--refresh does not go with --remeasure and "
+                       "--exhaustive");
     if (!args->bench.quiet && access(args->profile, F_OK) != 0 &&
         ships(args->profile))
         fprintf(stderr,

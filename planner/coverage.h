@@ -47,11 +47,11 @@ enum uc_status uc_coverage_shipped(struct uc_profile *profile, int64_t env,
                                    struct uc_error *err);
 
 /**
- * For the network of this name, which cannot be planned as asked: where the
- * measurements are, of the same device and versions, "; the shipped profile
- * h200-fp16 has them", or how this one could have it, "; it has alexnet with
- * --layout nhwc up to batch 256". "" when nothing alike can be planned either,
- * or something failed.
+ * For the network of this name, which cannot be planned as asked: what can be
+ * planned instead, from another profile of the same device and versions, "; the
+ * shipped profile h200-fp16 has alexnet", or from this one, "; it has alexnet
+ * with --layout nhwc up to batch 256". "" when nothing alike can be planned
+ * either, or something failed.
  */
 enum { UC_COVERAGE_HINT = 160 };
 void uc_coverage_hint(struct uc_profile *profile,

@@ -133,6 +133,7 @@ struct search {
     const struct uc_network_overrides *asked;
     const struct uc_policy *policy; /**< asked for */
     bool exact;                     /**< only at the batch asked for */
+    const char *who;                /**< whose profile it is */
     char *text;
 };
 
@@ -155,8 +156,8 @@ static bool try_variant(const struct search *search,
         found = batches[0] == '\0' || !search->exact;
     }
     if (found)
-        snprintf(search->text, UC_COVERAGE_HINT, "; it has %.40s%s%s",
-                 work.networks->name, how, batches);
+        snprintf(search->text, UC_COVERAGE_HINT, "; %s has %.40s%s%s",
+                 search->who, work.networks->name, how, batches);
     free(coverage.batches);
     uc_workload_free(&work);
     return found;
@@ -189,6 +190,11 @@ static bool try_layouts(const struct search *search)
     return false;
 }
 
+static bool try_alike(const struct search *search)
+{
+    return try_policies(search) || try_layouts(search);
+}
+
 /** Each on its usual data type. */
 static bool try_maths(const struct search *search)
 {
@@ -207,46 +213,35 @@ static bool try_maths(const struct search *search)
     return false;
 }
 
-/** The profile's environment of this device and versions; -1: none. */
-static int64_t same_environment(struct uc_profile *profile,
-                                const struct uc_environment *wanted)
-{
-    struct uc_profile_environment *list = NULL;
-    struct uc_error err;
-    size_t count = 0;
-    int64_t id = -1;
+typedef bool search_for(const struct search *search);
 
-    if (uc_profile_environments(profile, &list, &count, &err) != UC_OK)
-        return -1;
-    for (size_t i = 0; i < count; i++)
-        if (uc_environment_difference(&list[i].environment, wanted) == NULL)
-            id = list[i].id;
-    free(list);
-    return id;
+static bool try_as_asked(const struct search *search)
+{
+    return try_variant(search, search->asked, search->policy, "");
 }
 
-/** All that was asked for, in a profile that ships, of the same device. */
-static bool try_profile(const struct search *search, const char *name)
+/** In a profile that ships, of the same device and versions. */
+static bool try_profile(const struct search *search, const char *name,
+                        search_for *what)
 {
     struct search other = *search;
     struct uc_error err;
-    char path[PATH_MAX];
-    bool found = false;
+    char path[PATH_MAX], who[96];
+    bool found;
 
     if (uc_data_find(UC_DATA_PROFILE, name, path, sizeof path, &err) != UC_OK ||
         uc_profile_open(path, UC_PROFILE_READ, &other.profile, &err) != UC_OK)
         return false;
-    other.env = same_environment(other.profile, search->environment);
-    if (other.env >= 0)
-        found = try_variant(&other, search->asked, search->policy, "");
-    if (found)
-        snprintf(search->text, UC_COVERAGE_HINT,
-                 "; the shipped profile %.64s has them", name);
+    snprintf(who, sizeof who, "the shipped profile %.64s", name);
+    other.who = who;
+    found = uc_profile_add_environment(other.profile, search->environment,
+                                       &other.env, &err) == UC_OK &&
+            other.env >= 0 && what(&other);
     uc_profile_close(other.profile);
     return found;
 }
 
-static bool try_profiles(const struct search *search)
+static bool try_profiles(const struct search *search, search_for *what)
 {
     struct uc_error err;
     char **names = NULL;
@@ -256,7 +251,7 @@ static bool try_profiles(const struct search *search)
     if (uc_data_list(UC_DATA_PROFILE, &names, &count, &err) != UC_OK)
         return false;
     for (size_t i = 0; i < count && !found; i++)
-        found = try_profile(search, names[i]);
+        found = try_profile(search, names[i], what);
     uc_data_free(names, count);
     return found;
 }
@@ -283,14 +278,15 @@ void uc_coverage_hint(struct uc_profile *profile,
                              .asked = asked,
                              .policy = policy,
                              .exact = true,
+                             .who = "it",
                              .text = text };
 
     text[0] = '\0';
     if (!is_readable_again(name))
         return;
-    if (try_profiles(&search) || try_policies(&search) ||
-        try_layouts(&search) || try_maths(&search))
+    if (try_profiles(&search, try_as_asked) || try_alike(&search) ||
+        try_profiles(&search, try_alike) || try_maths(&search))
         return;
     search.exact = false;
-    (void)(try_policies(&search) || try_layouts(&search) || try_maths(&search));
+    (void)(try_alike(&search) || try_maths(&search));
 }

@@ -3,6 +3,7 @@
 #include "planner/opt_value.h"
 
 #include "common/bytes.h"
+#include "common/date.h"
 #include "common/kernel.h"
 #include "common/problem.h"
 #include "planner/merge.h"
@@ -11,6 +12,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { MAX_DIGITS = 15, MAX_POWER = 22 }; /* what a double holds exactly */
 
@@ -302,6 +304,22 @@ static enum uc_status parse_prefer(const char *text, void *out,
     return parse_name(text, uc_merge_rule_name, UC_MERGE_RULES, out, err);
 }
 
+static enum uc_status parse_date(const char *text, void *out,
+                                 struct uc_error *err)
+{
+    const char *midnight = "T00:00:00Z";
+    char day[UC_DATE_TEXT];
+
+    if (strcmp(text, "now") == 0) {
+        *(int64_t *)out = (int64_t)time(NULL) + 1;
+        return UC_OK;
+    }
+    if (strlen(text) != strlen("2025-11-30"))
+        return uc_date_parse(text, out, err);
+    snprintf(day, sizeof day, "%s%s", text, midnight);
+    return uc_date_parse(day, out, err);
+}
+
 typedef enum uc_status value_parser(const char *text, void *out,
                                     struct uc_error *err);
 
@@ -314,6 +332,7 @@ static value_parser *const parsers[] = {
     [OPT_ALLOW] = parse_allow,     [OPT_API] = parse_api,
     [OPT_INDEX] = parse_index,     [OPT_PREFER] = parse_prefer,
     [OPT_STRINGS] = parse_strings, [OPT_SHARD] = parse_shard,
+    [OPT_DATE] = parse_date,
 };
 
 bool opt_takes_value(enum opt_type type)

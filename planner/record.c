@@ -2,6 +2,7 @@
 
 #include "planner/record.h"
 
+#include "common/date.h"
 #include "common/real.h"
 #include "common/text.h"
 #include "db/plan.h"
@@ -11,7 +12,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /** What a field is read from and written to. */
 struct place {
@@ -158,45 +158,18 @@ static enum uc_status real_parse(const char *text, const struct place *at,
     return UC_OK;
 }
 
-static void date_text(int64_t seconds, char text[NUMBER])
-{
-    time_t t = (time_t)seconds;
-    struct tm tm;
-
-    text[0] = '\0';
-    if (gmtime_r(&t, &tm) != NULL)
-        strftime(text, NUMBER, "%Y-%m-%dT%H:%M:%SZ", &tm);
-}
-
 static void date_print(FILE *out, const struct place *at)
 {
-    char text[NUMBER];
+    char text[UC_DATE_TEXT];
 
-    date_text(*(const int64_t *)at->value, text);
+    uc_date_print(*(const int64_t *)at->value, text);
     fputs(text, out);
 }
 
 static enum uc_status date_parse(const char *text, const struct place *at,
                                  struct uc_error *err)
 {
-    struct tm tm = { 0 };
-    char again[NUMBER];
-    int64_t seconds = -1;
-
-    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ", &tm.tm_year, &tm.tm_mon,
-               &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) == 6) {
-        tm.tm_year -= 1900;
-        tm.tm_mon--;
-        seconds = timegm(&tm);
-    }
-    /* Which catches days that no month has, and anything behind it. */
-    date_text(seconds, again);
-    if (seconds < 0 || strcmp(text, again) != 0)
-        return uc_fail(err, UC_EINPUT,
-                       "\"%.64s\" is no date such as 2025-11-30T00:00:00Z",
-                       text);
-    *(int64_t *)at->value = seconds;
-    return UC_OK;
+    return uc_date_parse(text, at->value, err);
 }
 
 static void problem_print(FILE *out, const struct place *at)

@@ -53,6 +53,7 @@ static enum uc_status fill(struct uc_trial *trial, struct uc_error *err)
     enum uc_status status;
 
     trial->reference = UC_REFERENCE_NONE;
+    trial->turns = 1;
     status = uc_trial_prepare(trial, &trial->problem, err);
     if (status == UC_OK)
         status = uc_reference_make(trial, err);

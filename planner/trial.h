@@ -31,7 +31,7 @@ struct uc_trial {
                                    the first are left out: they crash */
     struct uc_runner *runner; /**< the kernel in hand; NULL: none */
     struct uc_buffer *x, *w, *y;
-    int64_t turns; /**< calls whose x and y are apart; 0 is as 1 */
+    int64_t turns; /**< calls whose x and y are apart; 0: not opened */
     enum uc_reference reference;
 };
 

@@ -41,12 +41,13 @@ enum uc_status uc_trial_take_turns(struct uc_trial *trial, struct uc_error *err)
     int64_t turns = (2 * s->gpu.cache_bytes + bytes - 1) / bytes;
     enum uc_status status;
 
-    trial->turns = turns;
     if (turns < 2)
         return UC_OK;
     status = fill_more(trial, UC_X, turns - 1, &s->more_x, err);
     if (status == UC_OK)
         status = fill_more(trial, UC_Y, turns - 1, &s->more_y, err);
+    if (status == UC_OK)
+        trial->turns = turns;
     if (status != UC_ENOFIT)
         return status;
     forgo_turns(trial);

@@ -100,7 +100,7 @@ struct issue {
     const struct uc_ready *ready;
     const struct uc_trial *trial;
     int64_t turn;
-    float host_ns; /**< for one call, as it was last */
+    float host_ns; /**< for one call, the least so far; 0: none yet */
 };
 
 static enum uc_status issue(void *context, int calls, struct uc_error *err)
@@ -142,7 +142,10 @@ static enum uc_status sample(void *context, bool lead, int samples, int calls,
         if (status == UC_OK)
             status = uc_gpu_sample(gpu, issue, i, false, 1, calls,
                                    &device_ns[n], &host_ns[n], err);
-        i->host_ns = host_ns[n];
+        /* The least: a host that had to wait for the device waited for a
+           hold. */
+        if (status == UC_OK && (i->host_ns == 0 || host_ns[n] < i->host_ns))
+            i->host_ns = host_ns[n];
     }
     return status;
 }

@@ -143,12 +143,27 @@ static enum uc_status add_graph(const struct uc_problem *problem,
     return status;
 }
 
-/** All that is there, of the APIs asked for. */
-static enum uc_status add_known(const struct uc_problem *problem,
-                                const struct uc_work_size *size,
-                                const struct uc_work_options *options,
-                                const struct uc_work_known *here, void **list,
-                                size_t *list_count, struct uc_error *err)
+/** Whether it is measured again, by the kernel it is of. */
+static bool is_refreshed(const struct uc_problem *problem,
+                         const struct uc_work_size *size,
+                         const struct uc_work_options *options,
+                         const struct uc_measurement *row, unsigned notes)
+{
+    return row->measured_at < options->refresh_before &&
+           (options->apis & 1u << row->kernel.api) != 0 &&
+           (size->accumulates || !row->accumulate) &&
+           row->workspace_bytes <= options->max_workspace_bytes &&
+           uc_work_admits(problem, options, notes) &&
+           !uc_known_bad_reason(options->known_bad, options->cudnn, problem,
+                                &row->kernel);
+}
+
+/** What is there, and old. */
+static enum uc_status add_old(const struct uc_problem *problem,
+                              const struct uc_work_size *size,
+                              const struct uc_work_options *options,
+                              const struct uc_work_known *here, void **list,
+                              size_t *list_count, struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
@@ -165,11 +180,7 @@ static enum uc_status add_known(const struct uc_problem *problem,
             .workspace_bytes = row->workspace_bytes
         };
 
-        if ((options->apis & 1u << row->kernel.api) &&
-            (size->accumulates || !row->accumulate) &&
-            uc_work_admits(problem, options, row->notes) &&
-            !uc_known_bad_reason(options->known_bad, options->cudnn, problem,
-                                 &row->kernel))
+        if (is_refreshed(problem, size, options, row, kernel.notes))
             status = append(list, list_count, &kernel, err);
     }
     return status;
@@ -193,9 +204,9 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
         here = (struct uc_work_known){ to > from ? known->rows + from : NULL,
                                        to - from, known->searches,
                                        known->search_count };
-    if (options->refresh) {
-        status = add_known(problem, size, options, &here, &list,
-                           &found.kernel_count, err);
+    if (options->refresh_before > 0) {
+        status = add_old(problem, size, options, &here, &list,
+                         &found.kernel_count, err);
         cases = 0;
     }
     for (int beta = 0; beta < cases && status == UC_OK; beta++) {

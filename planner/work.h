@@ -32,7 +32,9 @@ struct uc_work_options {
     bool no_runtime_compiled; /**< none that is compiled when it is built */
     bool exhaustive;          /**< also what is hopeless (prune.h) */
     bool remeasure;           /**< what is there counts as missing */
-    bool refresh; /**< what is there counts as missing, nothing else does */
+    /** What was measured before this counts as missing, and nothing else does;
+        0: not so. */
+    int64_t refresh_before;
     /** What was too large once is missing if it needs no more than this;
         negative: what is there, is there. */
     int64_t max_workspace_bytes;

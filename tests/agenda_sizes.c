@@ -6,13 +6,19 @@
 
 #include "planner/agenda.h"
 
-enum { BOTH = (1 << UC_APIS) - 1, GRAPH = 1 << UC_API_GRAPH };
+enum {
+    BOTH = (1 << UC_APIS) - 1,
+    GRAPH = 1 << UC_API_GRAPH,
+    MEASURED_AT = 1700000000,
+    WORKSPACE = 1 << 10
+};
 
 /** What cuDNN has in this play, and what happened. */
 struct play {
     const struct uc_work_kernel *engines; /**< found by every search */
     size_t engine_count;
     struct uc_work_options options;
+    int gone;       /**< engine that is supported no more; 0: none */
     int most_works; /**< stop, as if killed, after this many; 0: go on */
     /* What happened. */
     int searches, kernels, works;
@@ -70,23 +76,28 @@ static struct play new_play(unsigned apis, const struct uc_work_kernel *engines,
 }
 
 /** Engine 1 takes 1 us an image, engine 2 a tenth more, and so on; all take
-    the same workspace. Engine 90 is too large, 91 is not supported. */
-static struct uc_measurement measure(const struct uc_work *work,
+    the same workspace. Engine 90 is too large, 91 is not supported. Rows of the
+    legacy API are as from before there were notes. */
+static struct uc_measurement measure(const struct play *play,
+                                     const struct uc_work *work,
                                      const struct uc_work_kernel *kernel)
 {
     int number = kernel->kernel.engine;
-    struct uc_measurement m = { .micro_batch = work->micro_batch,
-                                .accumulate = kernel->accumulate,
-                                .kernel = kernel->kernel,
-                                .notes = kernel->notes,
-                                .outcome = UC_MEASURED,
-                                .error = -1,
-                                .time_ns =
-                                    work->micro_batch * (900 + 100 * number),
-                                .calls = 1,
-                                .measured_at = 1700000000 };
+    struct uc_measurement m = {
+        .micro_batch = work->micro_batch,
+        .accumulate = kernel->accumulate,
+        .kernel = kernel->kernel,
+        .notes = kernel->kernel.api == UC_API_GRAPH ? kernel->notes : 0,
+        .outcome = UC_MEASURED,
+        .workspace_bytes = WORKSPACE,
+        .error = -1,
+        .time_ns = work->micro_batch * (900 + 100 * number),
+        .calls = 1,
+        .measured_at = MEASURED_AT
+    };
 
-    if (kernel->kernel.api == UC_API_GRAPH && (number == 90 || number == 91)) {
+    if (kernel->kernel.api == UC_API_GRAPH &&
+        (number == 90 || number == 91 || number == play->gone)) {
         m.outcome = number == 90 ? UC_TOO_LARGE : UC_UNSUPPORTED;
         m.workspace_bytes = number == 90 ? 1 << 21 : 0;
         m.time_ns = 0;
@@ -107,8 +118,14 @@ static void play_work(struct play *play, struct uc_agenda *agenda,
     }
     play->searches += work->search;
     for (size_t i = 0; i < work->kernel_count; i++) {
-        struct uc_measurement m = measure(work, &work->kernels[i]);
+        const struct uc_work_kernel *kernel = &work->kernels[i];
+        struct uc_measurement m = measure(play, work, kernel);
         size_t used = strlen(play->measured);
+
+        if (kernel->kernel.api == UC_API_LEGACY)
+            assert_int_equal(
+                kernel->notes,
+                uc_legacy_notes(&kernel->kernel, work->problem.operation));
 
         assert_done(uc_agenda_settle(agenda, &m, err));
         play->kernels++;
@@ -214,26 +231,83 @@ static void a_finished_problem_is_not_listed_again(void **state)
     assert_int_equal(play.kernels, 3 * (8 + 2));
 }
 
-static void a_refresh_measures_what_is_there_and_searches_nothing(void **state)
+static void a_refresh_measures_what_is_old_and_searches_nothing(void **state)
 {
     struct uc_work_kernel engines[] = { engine(1, 0), engine(2, 0) };
     struct play play = new_play(GRAPH, engines, 1);
     struct uc_problem problem = fresh_problem(UC_BACKWARD_FILTER);
 
     (void)state;
-    play.options.refresh = true;
+    play.options.refresh_before = MEASURED_AT + 1;
     assert_int_equal(run(&play, &problem, 4, "power-of-two"), 0);
-    play.options.refresh = false;
+    play.options.refresh_before = 0;
     assert_int_equal(run(&play, &problem, 4, "2"), 2);
-    play.options.refresh = true;
-    play.engines = engines;
     play.engine_count = 2; /* a search would find one more */
+    play.options.refresh_before = MEASURED_AT;
+    assert_int_equal(run(&play, &problem, 4, "power-of-two"), 0);
+    play.options.refresh_before = MEASURED_AT + 1;
     assert_int_equal(run(&play, &problem, 4, "power-of-two"), 2);
     assert_string_equal(play.measured, "4:eng1 2:eng1 2:eng1+ ");
+    run(&play, &problem, 2, "undivided");
+    assert_string_equal(play.measured, "2:eng1 ");
     play.options.apis = 1u << UC_API_LEGACY;
     assert_int_equal(run(&play, &problem, 4, "power-of-two"), 0);
-    play.options.apis = UC_WORK_EVERY_API;
+    play.options.apis = BOTH;
     assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).found, 1);
+}
+
+static void a_refresh_takes_what_may_be_measured(void **state)
+{
+    struct uc_work_kernel engines[] = { engine(1, 0), engine(3, 0),
+                                        engine(2, UC_NOTE_DOWN_CONVERT) };
+    struct play play = new_play(BOTH, engines, 3);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+    struct uc_known_bad *list = NULL;
+    const char *path = in_folder("bad.refresh");
+    FILE *file = fopen(path, "w");
+
+    (void)state;
+    assert_non_null(file);
+    fputs("forward 2d eng3 9.8.0 9.15.0 played\n", file);
+    assert_int_equal(fclose(file), 0);
+    assert_done(uc_known_bad_read(path, &list, err));
+    play.options.allow = UC_NOTE_DOWN_CONVERT;
+    play.options.exhaustive = true; /* else the third would be left out */
+    run(&play, &problem, 4, "power-of-two");
+    assert_int_equal(play.kernels, 3 * (8 + 3));
+    play.options.exhaustive = false;
+    play.options.refresh_before = MEASURED_AT + 1;
+    run(&play, &problem, 4, "power-of-two");
+    assert_int_equal(play.kernels, 3 * (8 + 3));
+    play.options.allow = 0;
+    run(&play, &problem, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng1 4:eng3 ");
+    play.options.known_bad = list;
+    play.options.cudnn = 91400;
+    run(&play, &problem, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng1 ");
+    play.options.max_workspace_bytes = WORKSPACE - 1;
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 0);
+    uc_known_bad_free(list);
+}
+
+static void what_is_gone_is_not_left_as_it_was(void **state)
+{
+    struct uc_work_kernel one = engine(1, 0);
+    struct play play = new_play(GRAPH, &one, 1);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+    struct uc_measurement *rows = NULL;
+    size_t count = 0;
+
+    (void)state;
+    run(&play, &problem, 4, "undivided");
+    play.options.refresh_before = MEASURED_AT + 1;
+    play.gone = 1;
+    run(&play, &problem, 4, "undivided");
+    assert_done(uc_profile_load(profile, env, &problem, &rows, &count, err));
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].outcome, UC_UNSUPPORTED);
+    free(rows);
 }
 
 static void filters_gradients_are_searched_for_both_betas(void **state)
@@ -483,7 +557,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_far_apart_come_first),
         cmocka_unit_test(a_finished_problem_is_not_listed_again),
-        cmocka_unit_test(a_refresh_measures_what_is_there_and_searches_nothing),
+        cmocka_unit_test(a_refresh_measures_what_is_old_and_searches_nothing),
+        cmocka_unit_test(a_refresh_takes_what_may_be_measured),
+        cmocka_unit_test(what_is_gone_is_not_left_as_it_was),
         cmocka_unit_test(filters_gradients_are_searched_for_both_betas),
         cmocka_unit_test(a_killed_run_goes_on_at_the_size_it_was_at),
         cmocka_unit_test(what_an_option_left_out_is_searched_when_it_is_wanted),

@@ -33,10 +33,10 @@ cat >one.json <<'END'
 { "name": "one", "batch": 16, "dtype": "fp32", "math": "fma", "layout": "nchw",
   "layers": { "conv": { "in": [8, 8], "c": 4, "k": 4, "filter": 3, "pad": 1 } } }
 END
-# places TENSOR BATCH: how many different ones its calls had.
+# places TENSOR BATCH ALGORITHM: how many different ones its calls had.
 places()
 {
-    sed -n "s/.* convolution op=forward algorithm=0 n=$2 .* $1=\([^ ]*\) .*/\1/p" \
+    sed -n "s/.* op=forward algorithm=$3 n=$2 alpha.* $1=\([^ ]*\) .*/\1/p" \
         log | sort -u | wc -l
 }
 : >log
@@ -45,8 +45,24 @@ expect 0 "calls have images of their own" with_double ucudnn-plan bench \
 for want in x:1:16 x:8:2 x:16:1 y:1:17 y:8:3 y:16:2; do
     what=${want%:*} want=${want##*:}
     ok "$want places of ${what%:*} for ${what#*:} images" \
-        [ "$(places "${what%:*}" "${what#*:}")" -eq "$want" ]
+        [ "$(places "${what%:*}" "${what#*:}" 0)" -eq "$want" ]
 done
+
+# crowded BYTES: the device has no more.
+crowded()
+{
+    : >log
+    rm -f turns
+    UC_DOUBLE_MEMORY=$1 with_double ucudnn-plan bench --api legacy \
+        --batch 1 --policy undivided --profile turns one.json
+}
+expect 0 "where images do not fit 16 times" crowded 80000
+out_has "13 measured, 2 unsupported, 6 too-large"
+ok "calls share them" [ "$(places x 1 0)" -eq 1 ]
+expect 0 "where the workspace of some does not fit beside them" crowded 130000
+out_has "19 measured, 2 unsupported"
+ok "the workspace has precedence" [ "$(places x 1 4)" -eq 1 ]
+ok "where it has to" [ "$(places x 1 0)" -eq 16 ]
 
 UC_DOUBLE_FAULT='wrong:op=backward-data,algorithm=5,n=4'
 UC_DOUBLE_FAULT="$UC_DOUBLE_FAULT;crash:op=forward,algorithm=4,n=4"

@@ -132,14 +132,33 @@ out_has "0 measurements in "
 expect 0 "remeasuring measures all again" \
     bench --profile p --remeasure tiny.json
 out_has "$all measurements in "
-expect 0 "so does a refresh, when all is there" \
-    bench --profile p --refresh tiny.json
+# refresh PROFILE DATE [OPTION...]
+refresh()
+{
+    refresh_profile=$1 refresh_date=$2
+    shift 2
+    with_double ucudnn-plan bench --api legacy --profile "$refresh_profile" \
+        --refresh "$refresh_date" "$@" tiny.json
+}
+expect 0 "so does a refresh of what is older than now" refresh p now
 out_has "$all measurements in "
-expect 0 "and nothing, when nothing is" bench --profile fresh --refresh tiny.json
+expect 0 "not of what is newer" refresh p 2001-09-09T01:46:40Z
 out_has "0 measurements in "
-expect 1 "it is the one or the other" \
-    bench --profile p --refresh --remeasure tiny.json
-err_is "ucudnn-plan bench: --refresh and --remeasure: one of the two"
+expect 0 "what needs more than the cap stays as it was" \
+    refresh p now --max-workspace 1K
+rows too-large 0
+expect 1 "no date" refresh p 2026-02-30
+err_has '"2026-02-30T00:00:00Z" is no date'
+for other in --remeasure --exhaustive; do
+    expect 1 "not with $other" refresh p now $other
+    err_is "ucudnn-plan bench: --refresh does not go with --remeasure and --exhaustive"
+done
+expect 6 "nor of a profile that is not there" refresh absent now
+ok "which is not made" [ ! -e absent ]
+cp p other
+UC_DOUBLE_CUDNN_VERSION=92000 expect 4 "nor of other versions" refresh other now
+err_is "ucudnn-plan bench: other has no measurements of this GPU and these versions to be refreshed"
+ok "which are not added" cmp p other
 expect 0 "quiet says nothing" bench --profile p --remeasure --quiet tiny.json
 ok "neither on stdout nor on stderr" test ! -s out -a ! -s err
 

@@ -88,6 +88,18 @@ ok "it convolved" grep -q ' convolution ' log
 ok "and was held until samples were enqueued" \
     grep -q ' launch kernel=uc_hold' log
 ok "no misuse of CUDA or cuDNN" test -z "$(grep ' misuse ' log)"
+# An image is 1 KiB of x and of y, the double's cache holds 16 KiB.
+cat >one.json <<'END_OF_NETWORK'
+{ "name": "one", "batch": 1, "dtype": "fp32", "math": "fma", "layout": "nchw",
+  "layers": { "conv": { "in": [8, 8], "c": 4, "k": 4, "filter": 3, "pad": 1 } } }
+END_OF_NETWORK
+with_double ucudnn-plan bench --quiet --api legacy --profile one.p one.json
+ucudnn-plan plan one.json --profile one.p -w 1M --offline --quiet -o one.plan
+: >log
+expect 0 "calls have images of their own" verify one.plan --profile one.p
+ok "16 times, and in the sequence" [ "$(
+    sed -n 's/.* op=forward algorithm=6 .* x=\([^ ]*\) .*/\1/p' log |
+        sort -u | wc -l)" -eq 17 ]
 unset UC_DOUBLE_LOG
 
 # What does not hold. The kernel is the plan's own.

@@ -1,11 +1,11 @@
 # Measures what the shipped profile lacks, on all GPUs, and verifies a plan of
 # every network in every math; run from a build that carry.sh packed.
 #
-# usage: sh gpu_profile.sh CARRY OUT SECONDS [refresh | exhaustive]
+# usage: sh gpu_profile.sh CARRY OUT SECONDS [refresh=DATE | exhaustive]
 #
 # Stops measuring after SECONDS and can be repeated: OUT/h200.full.gz, if it is
-# there, is gone on from, else the shipped profile. With `refresh` what the
-# profile has is measured again first; with `exhaustive` also what is hopeless is
+# there, is gone on from, else the shipped profile. With `refresh=DATE` what
+# is older is measured again first; with `exhaustive` also what is hopeless is
 # measured, for tests/bench_pruning. Writes that file, and OUT/verify.log.
 # `merge --compact` makes of it what ships (HACKING.md).
 set -u
@@ -47,7 +47,8 @@ measure()
     [ "$left" -gt 5 ] || return
     echo "$((seconds - left)) s: bench $*"
     ucudnn-plan bench --profile "$profile" --devices all \
-        --no-runtime-compiled --time-budget "$left" "$@" 2>"$scratch/progress"
+        --no-runtime-compiled --time-budget "$left" "$@" \
+        2>"$scratch/progress" || tail -n 1 "$scratch/progress"
 }
 
 maths="fma tf32 fp16:nhwc"
@@ -68,17 +69,17 @@ case $how in
     exhaustive)
         each_math --exhaustive $divided $small $large
         ;;
-    refresh)
-        each_math --refresh $divided --policy "1,2,4,$fine_sizes"
-        each_math --refresh $small
-        each_math $divided $small $large
-        each_math $divided --policy "$fine_sizes"
-        each_math --refresh $large
-        ;;
-    *)
+    refresh=*)
+        each_math "--$how" $divided --policy "1,2,4,$fine_sizes"
+        each_math "--$how" $small $large
         each_math $divided $small $large
         each_math $divided --policy "$fine_sizes"
         ;;
+    "")
+        each_math $divided $small $large
+        each_math $divided --policy "$fine_sizes"
+        ;;
+    *) echo "gpu_profile.sh: \"$how\"?" >&2; exit 1 ;;
 esac
 gzip -c "$profile" >"$out/h200.full.gz"
 
