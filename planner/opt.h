@@ -36,8 +36,8 @@ enum opt_type {
     OPT_ALLOW,   /**< unsigned; adds an enum uc_kernel_note bit */
     OPT_API,     /**< unsigned; bits 1 << enum uc_api; "both" is all */
     OPT_PREFER,  /**< int; enum uc_merge_rule */
-    OPT_DATE     /**< int64_t, seconds; "2025-11-30", with "T00:00:00Z", or
-                      "now", which the second that has begun is before */
+    OPT_DATE /**< int64_t, seconds, not 0; "2025-11-30", with "T00:00:00Z", or
+                  "now", which the second that has begun is before */
 };
 
 enum { OPT_MOST_STRINGS = 32 };

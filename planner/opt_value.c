@@ -307,17 +307,21 @@ static enum uc_status parse_prefer(const char *text, void *out,
 static enum uc_status parse_date(const char *text, void *out,
                                  struct uc_error *err)
 {
-    const char *midnight = "T00:00:00Z";
-    char day[UC_DATE_TEXT];
+    bool is_day = strlen(text) == strlen("2025-11-30");
+    int64_t seconds = (int64_t)time(NULL) + 1;
+    char whole[UC_DATE_TEXT];
+    enum uc_status status = UC_OK;
 
-    if (strcmp(text, "now") == 0) {
-        *(int64_t *)out = (int64_t)time(NULL) + 1;
-        return UC_OK;
-    }
-    if (strlen(text) != strlen("2025-11-30"))
-        return uc_date_parse(text, out, err);
-    snprintf(day, sizeof day, "%s%s", text, midnight);
-    return uc_date_parse(day, out, err);
+    if (is_day)
+        snprintf(whole, sizeof whole, "%sT00:00:00Z", text);
+    if (strcmp(text, "now") != 0)
+        status = uc_date_parse(is_day ? whole : text, &seconds, err);
+    if (status != UC_OK)
+        return status;
+    if (seconds == 0)
+        return uc_fail(err, UC_EINPUT, "%s: nothing is older", text);
+    *(int64_t *)out = seconds;
+    return UC_OK;
 }
 
 typedef enum uc_status value_parser(const char *text, void *out,

@@ -116,12 +116,26 @@ static enum uc_status add_legacy(const struct uc_problem *problem,
     return status;
 }
 
-/** Graph kernels that are known by name: those that were too large. */
-static enum uc_status add_graph(const struct uc_problem *problem,
-                                bool accumulate,
-                                const struct uc_work_options *options,
-                                const struct uc_work_known *known, void **list,
-                                size_t *list_count, struct uc_error *err)
+/** Whether it counts as missing though it is there. */
+static bool is_missing_again(const struct uc_measurement *row,
+                             const struct uc_work_options *options)
+{
+    if (!(options->apis & 1u << row->kernel.api))
+        return false;
+    if (options->refresh_before == 0)
+        return row->kernel.api == UC_API_GRAPH &&
+               is_to_be_tried_again(row, options);
+    return row->measured_at < options->refresh_before &&
+           row->workspace_bytes <= options->max_workspace_bytes;
+}
+
+/** Kernels that are known from their rows: engines that were too large, or in
+    a refresh whatever is old. */
+static enum uc_status add_rows(const struct uc_problem *problem,
+                               bool accumulate,
+                               const struct uc_work_options *options,
+                               const struct uc_work_known *known, void **list,
+                               size_t *list_count, struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
@@ -129,58 +143,16 @@ static enum uc_status add_graph(const struct uc_problem *problem,
         return UC_OK;
     for (size_t i = 0; i < known->row_count && status == UC_OK; i++) {
         const struct uc_measurement *row = &known->rows[i];
-        const struct uc_work_kernel kernel = { row->kernel, accumulate,
-                                               row->notes,
+        /* The row may be older than a note. */
+        unsigned notes =
+            row->notes | uc_legacy_notes(&row->kernel, problem->operation);
+        const struct uc_work_kernel kernel = { row->kernel, accumulate, notes,
                                                row->workspace_bytes };
 
-        if (row->kernel.api == UC_API_GRAPH && row->accumulate == accumulate &&
-            is_to_be_tried_again(row, options) &&
-            uc_work_admits(problem, options, row->notes) &&
+        if (row->accumulate == accumulate && is_missing_again(row, options) &&
+            uc_work_admits(problem, options, notes) &&
             !uc_known_bad_reason(options->known_bad, options->cudnn, problem,
                                  &row->kernel))
-            status = append(list, list_count, &kernel, err);
-    }
-    return status;
-}
-
-/** Whether it is measured again, by the kernel it is of. */
-static bool is_refreshed(const struct uc_problem *problem,
-                         const struct uc_work_size *size,
-                         const struct uc_work_options *options,
-                         const struct uc_measurement *row, unsigned notes)
-{
-    return row->measured_at < options->refresh_before &&
-           (options->apis & 1u << row->kernel.api) != 0 &&
-           (size->accumulates || !row->accumulate) &&
-           row->workspace_bytes <= options->max_workspace_bytes &&
-           uc_work_admits(problem, options, notes) &&
-           !uc_known_bad_reason(options->known_bad, options->cudnn, problem,
-                                &row->kernel);
-}
-
-/** What is there, and old. */
-static enum uc_status add_old(const struct uc_problem *problem,
-                              const struct uc_work_size *size,
-                              const struct uc_work_options *options,
-                              const struct uc_work_known *here, void **list,
-                              size_t *list_count, struct uc_error *err)
-{
-    enum uc_status status = UC_OK;
-
-    if (here->rows == NULL)
-        return UC_OK;
-    for (size_t i = 0; i < here->row_count && status == UC_OK; i++) {
-        const struct uc_measurement *row = &here->rows[i];
-        const struct uc_work_kernel kernel = {
-            .kernel = row->kernel,
-            .accumulate = row->accumulate,
-            /* the row may be older than a note */
-            .notes =
-                row->notes | uc_legacy_notes(&row->kernel, problem->operation),
-            .workspace_bytes = row->workspace_bytes
-        };
-
-        if (is_refreshed(problem, size, options, row, kernel.notes))
             status = append(list, list_count, &kernel, err);
     }
     return status;
@@ -197,6 +169,7 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
     struct uc_work_known here = { NULL, 0, NULL, 0 };
     struct uc_work_gap found = { NULL, 0, { false, false } };
     enum uc_status status = UC_OK;
+    unsigned looked_for = options->refresh_before > 0 ? 0 : options->apis;
     int cases = size->accumulates ? 2 : 1;
     void *list = NULL;
 
@@ -204,21 +177,16 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
         here = (struct uc_work_known){ to > from ? known->rows + from : NULL,
                                        to - from, known->searches,
                                        known->search_count };
-    if (options->refresh_before > 0) {
-        status = add_old(problem, size, options, &here, &list,
-                         &found.kernel_count, err);
-        cases = 0;
-    }
     for (int beta = 0; beta < cases && status == UC_OK; beta++) {
-        if (options->apis & 1u << UC_API_LEGACY)
+        if (looked_for & 1u << UC_API_LEGACY)
             status = add_legacy(problem, size->micro_batch, beta == 1, options,
                                 &here, &list, &found.kernel_count, err);
-        if (options->apis & 1u << UC_API_GRAPH && status == UC_OK) {
+        if (looked_for & 1u << UC_API_GRAPH)
             found.search[beta] = !is_searched(&here, options, UC_API_GRAPH,
                                               size->micro_batch, beta == 1);
-            status = add_graph(problem, beta == 1, options, &here, &list,
-                               &found.kernel_count, err);
-        }
+        if (status == UC_OK)
+            status = add_rows(problem, beta == 1, options, &here, &list,
+                              &found.kernel_count, err);
     }
     if (status != UC_OK) {
         free(list);

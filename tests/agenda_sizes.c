@@ -192,6 +192,19 @@ static struct uc_search find_search(const struct uc_problem *problem,
     return found;
 }
 
+static struct uc_known_bad *read_known_bad(const char *line)
+{
+    struct uc_known_bad *list = NULL;
+    const char *path = in_folder("bad");
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(line, file);
+    assert_int_equal(fclose(file), 0);
+    assert_done(uc_known_bad_read(path, &list, err));
+    return list;
+}
+
 static void sizes_far_apart_come_first(void **state)
 {
     struct uc_work_kernel one = engine(1, 0);
@@ -262,15 +275,10 @@ static void a_refresh_takes_what_may_be_measured(void **state)
                                         engine(2, UC_NOTE_DOWN_CONVERT) };
     struct play play = new_play(BOTH, engines, 3);
     struct uc_problem problem = fresh_problem(UC_FORWARD);
-    struct uc_known_bad *list = NULL;
-    const char *path = in_folder("bad.refresh");
-    FILE *file = fopen(path, "w");
+    struct uc_known_bad *list =
+        read_known_bad("forward 2d eng3 9.8.0 9.15.0 played\n");
 
     (void)state;
-    assert_non_null(file);
-    fputs("forward 2d eng3 9.8.0 9.15.0 played\n", file);
-    assert_int_equal(fclose(file), 0);
-    assert_done(uc_known_bad_read(path, &list, err));
     play.options.allow = UC_NOTE_DOWN_CONVERT;
     play.options.exhaustive = true; /* else the third would be left out */
     run(&play, &problem, 4, "power-of-two");
@@ -419,15 +427,10 @@ static void known_bad_engines_are_not_measured(void **state)
     struct uc_work_kernel engines[] = { engine(1, 0), engine(23, 0) };
     struct play play = new_play(GRAPH, engines, 2);
     struct uc_problem problem = fresh_problem(UC_FORWARD);
-    struct uc_known_bad *list = NULL;
-    const char *path = in_folder("bad");
-    FILE *file = fopen(path, "w");
+    struct uc_known_bad *list =
+        read_known_bad("forward 2d eng23 9.8.0 9.15.0 played\n");
 
     (void)state;
-    assert_non_null(file);
-    fputs("forward 2d eng23 9.8.0 9.15.0 played\n", file);
-    assert_int_equal(fclose(file), 0);
-    assert_done(uc_known_bad_read(path, &list, err));
     play.options.known_bad = list;
     play.options.cudnn = 91400;
     run(&play, &problem, 4, "undivided");

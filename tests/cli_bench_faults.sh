@@ -149,6 +149,10 @@ expect 0 "what needs more than the cap stays as it was" \
 rows too-large 0
 expect 1 "no date" refresh p 2026-02-30
 err_has '"2026-02-30T00:00:00Z" is no date'
+expect 1 "nor one that nothing is older than" refresh p 1970-01-01
+err_has "1970-01-01: nothing is older"
+expect 0 "a day" refresh p 2001-09-09
+out_has "0 measurements in "
 for other in --remeasure --exhaustive; do
     expect 1 "not with $other" refresh p now $other
     err_is "ucudnn-plan bench: --refresh does not go with --remeasure and --exhaustive"
