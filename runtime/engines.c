@@ -96,21 +96,6 @@ static int by_type(const void *a, const void *b)
     return (left->type > right->type) - (left->type < right->type);
 }
 
-/** One value of a descriptor. */
-static cudnnStatus_t get(const struct uc_cudnn *cudnn,
-                         cudnnBackendDescriptor_t descriptor,
-                         cudnnBackendAttributeName_t name,
-                         cudnnBackendAttributeType_t type, void *value)
-{
-    int64_t count = 0;
-    cudnnStatus_t status =
-        cudnn->BackendGetAttribute(descriptor, name, type, 1, &count, value);
-
-    return status == CUDNN_STATUS_SUCCESS && count != 1
-               ? CUDNN_STATUS_INTERNAL_ERROR
-               : status;
-}
-
 static cudnnStatus_t read_knobs(const struct uc_cudnn *cudnn,
                                 cudnnBackendDescriptor_t config,
                                 struct uc_kernel *kernel)
@@ -131,11 +116,13 @@ static cudnnStatus_t read_knobs(const struct uc_cudnn *cudnn,
         cudnnBackendKnobType_t type;
         int64_t value = 0;
 
-        b.status = get(cudnn, choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
-                       CUDNN_TYPE_KNOB_TYPE, &type);
+        b.status = uc_descriptor_get(cudnn, choices[i],
+                                     CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+                                     CUDNN_TYPE_KNOB_TYPE, &type);
         if (b.status == CUDNN_STATUS_SUCCESS)
-            b.status = get(cudnn, choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
-                           CUDNN_TYPE_INT64, &value);
+            b.status = uc_descriptor_get(cudnn, choices[i],
+                                         CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
+                                         CUDNN_TYPE_INT64, &value);
         if (b.status == CUDNN_STATUS_SUCCESS)
             kernel->knobs[kernel->knob_count++] =
                 (struct uc_knob){ (int)type, (int)value };
@@ -159,11 +146,12 @@ static cudnnStatus_t read_kernel(const struct uc_cudnn *cudnn,
     int64_t index = 0;
 
     if (b.status == CUDNN_STATUS_SUCCESS)
-        b.status = get(cudnn, config, CUDNN_ATTR_ENGINECFG_ENGINE,
-                       CUDNN_TYPE_BACKEND_DESCRIPTOR, &engine);
+        b.status = uc_descriptor_get(cudnn, config, CUDNN_ATTR_ENGINECFG_ENGINE,
+                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, &engine);
     if (b.status == CUDNN_STATUS_SUCCESS)
-        b.status = get(cudnn, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
-                       CUDNN_TYPE_INT64, &index);
+        b.status =
+            uc_descriptor_get(cudnn, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
+                              CUDNN_TYPE_INT64, &index);
     uc_descriptor_free(cudnn, engine);
     if (b.status == CUDNN_STATUS_SUCCESS && (index < 0 || index >= UC_ENGINES))
         b.status = CUDNN_STATUS_NOT_SUPPORTED;
@@ -242,6 +230,101 @@ static cudnnStatus_t take_defaults(struct search *s)
     return status;
 }
 
+/* What is like a kernel ---------------------------------------------------*/
+
+/** The kernel with the knob at the value; false when it has too many. */
+static bool set_knob(struct uc_kernel *kernel, int type, int value)
+{
+    int at = 0;
+
+    while (at < kernel->knob_count && kernel->knobs[at].type < type)
+        at++;
+    if (at == kernel->knob_count || kernel->knobs[at].type != type) {
+        if (kernel->knob_count == UC_MAX_KNOBS)
+            return false;
+        memmove(&kernel->knobs[at + 1], &kernel->knobs[at],
+                (size_t)(kernel->knob_count - at) * sizeof *kernel->knobs);
+        kernel->knob_count++;
+    }
+    kernel->knobs[at] = (struct uc_knob){ type, value };
+    return true;
+}
+
+static cudnnStatus_t take_with(struct search *s, const struct uc_kernel *like,
+                               const struct uc_graph_knob *knob, int64_t value)
+{
+    struct uc_kernel kernel = *like;
+
+    if (value < knob->lowest || value > knob->highest ||
+        (value - knob->lowest) % knob->stride != 0 ||
+        value <= -UC_KNOB_VALUES || value >= UC_KNOB_VALUES ||
+        !set_knob(&kernel, knob->type, (int)value))
+        return CUDNN_STATUS_SUCCESS;
+    return take(s, &kernel);
+}
+
+/** The knob has too many values to take each. */
+static cudnnStatus_t take_some_of(struct search *s,
+                                  const struct uc_kernel *like,
+                                  const struct uc_graph_knob *knob)
+{
+    static const int percent[] = {
+        25, 50, 66, 75, 90, 110, 125, 150, 200, 400
+    };
+    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+
+    for (int i = 0; i < like->knob_count; i++)
+        if (like->knobs[i].type == knob->type) {
+            for (size_t k = 0; k < sizeof percent / sizeof *percent &&
+                               status == CUDNN_STATUS_SUCCESS;
+                 k++)
+                status =
+                    take_with(s, like, knob,
+                              (int64_t)like->knobs[i].value * percent[k] / 100);
+            return status;
+        }
+    for (int64_t value = 1;
+         value <= knob->highest && status == CUDNN_STATUS_SUCCESS; value *= 2)
+        status = take_with(s, like, knob, value);
+    return status;
+}
+
+static cudnnStatus_t take_turned(struct search *s, const struct uc_kernel *like,
+                                 const struct uc_graph_knob *knob)
+{
+    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+
+    if (knob->stride < 1 || knob->highest > UC_KNOB_VALUES ||
+        knob->lowest < -UC_KNOB_VALUES)
+        return CUDNN_STATUS_SUCCESS;
+    if ((knob->highest - knob->lowest) / knob->stride >= UC_ENGINES_KNOB_VALUES)
+        return take_some_of(s, like, knob);
+    for (int64_t value = knob->lowest;
+         value <= knob->highest && status == CUDNN_STATUS_SUCCESS;
+         value += knob->stride)
+        status = take_with(s, like, knob, value);
+    return status;
+}
+
+static cudnnStatus_t take_like(struct search *s, const struct uc_kernel *kernel)
+{
+    struct uc_graph_knob knobs[UC_MAX_KNOBS];
+    const struct engine *engine = NULL;
+    int count = 0;
+    cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+
+    if (kernel->api != UC_API_GRAPH || kernel->engine >= s->engine_count)
+        return CUDNN_STATUS_SUCCESS;
+    status = take(s, kernel);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = find_engine(s, kernel->engine, &engine);
+    if (status == CUDNN_STATUS_SUCCESS && engine != NULL)
+        status = uc_graph_knobs(&s->graph, engine->descriptor, knobs, &count);
+    for (int i = 0; i < count && status == CUDNN_STATUS_SUCCESS; i++)
+        status = take_turned(s, kernel, &knobs[i]);
+    return status;
+}
+
 /* The search -------------------------------------------------------------*/
 
 struct uc_engines {
@@ -278,9 +361,10 @@ static cudnnStatus_t open_search(const struct uc_engines *e,
     status = uc_graph_open(e->cudnn, &e->place, &e->problem, micro_batch,
                            &e->scaling, &s->graph);
     if (status == CUDNN_STATUS_SUCCESS)
-        status = get(e->cudnn, s->graph.graph,
-                     CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT,
-                     CUDNN_TYPE_INT64, &engines);
+        status =
+            uc_descriptor_get(e->cudnn, s->graph.graph,
+                              CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT,
+                              CUDNN_TYPE_INT64, &engines);
     if (status != CUDNN_STATUS_SUCCESS) {
         close_search(s);
         return status;
@@ -311,16 +395,11 @@ static cudnnStatus_t take_micro(struct search *s, const struct uc_engines *e)
     return status;
 }
 
-/** `micro_batch` < 0: the whole batch. */
-static cudnnStatus_t search(const struct uc_engines *e, int64_t micro_batch,
-                            struct uc_engine_candidate **list, size_t *count)
+/** The search's list, if all went well. */
+static cudnnStatus_t end_search(struct search *s, cudnnStatus_t status,
+                                struct uc_engine_candidate **list,
+                                size_t *count)
 {
-    struct search *s = NULL;
-    cudnnStatus_t status =
-        open_search(e, micro_batch < 0 ? e->batch : micro_batch, &s);
-
-    if (status == CUDNN_STATUS_SUCCESS)
-        status = micro_batch < 0 ? take_whole(s) : take_micro(s, e);
     status = or_none(status);
     if (status == CUDNN_STATUS_SUCCESS) {
         *list = s != NULL ? s->list : NULL;
@@ -341,6 +420,7 @@ cudnnStatus_t uc_engines_open(const struct uc_cudnn *cudnn,
                               struct uc_engines **out)
 {
     struct uc_engines *e = calloc(1, sizeof *e);
+    struct search *s = NULL;
     cudnnStatus_t status;
 
     if (e == NULL)
@@ -351,7 +431,10 @@ cudnnStatus_t uc_engines_open(const struct uc_cudnn *cudnn,
     e->scaling = (struct uc_scaling){ 1, accumulate ? 1 : 0 };
     e->runtime_compiled = runtime_compiled;
     e->batch = batch;
-    status = search(e, -1, &e->whole, &e->whole_count);
+    status = open_search(e, batch, &s);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = take_whole(s);
+    status = end_search(s, status, &e->whole, &e->whole_count);
     if (status != CUDNN_STATUS_SUCCESS) {
         uc_engines_close(e);
         return status;
@@ -372,5 +455,24 @@ cudnnStatus_t uc_engines_at(const struct uc_engines *engines,
                             int64_t micro_batch,
                             struct uc_engine_candidate **list, size_t *count)
 {
-    return search(engines, micro_batch, list, count);
+    struct search *s = NULL;
+    cudnnStatus_t status = open_search(engines, micro_batch, &s);
+
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = take_micro(s, engines);
+    return end_search(s, status, list, count);
+}
+
+cudnnStatus_t uc_engines_near(const struct uc_engines *engines,
+                              int64_t micro_batch,
+                              const struct uc_kernel *kernels,
+                              size_t kernel_count,
+                              struct uc_engine_candidate **list, size_t *count)
+{
+    struct search *s = NULL;
+    cudnnStatus_t status = open_search(engines, micro_batch, &s);
+
+    for (size_t i = 0; i < kernel_count && status == CUDNN_STATUS_SUCCESS; i++)
+        status = take_like(s, &kernels[i]);
+    return end_search(s, status, list, count);
 }

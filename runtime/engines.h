@@ -10,6 +10,10 @@
  * other knobs of known engines.) A candidate is one whose engine configuration
  * cuDNN accepts at the micro-batch; no execution plan is built.
  *
+ * The heuristics name few of the configurations that an engine has (of the
+ * newest, one in fifty), and not always the best: uc_engines_near() finds what
+ * is like a good one.
+ *
  * Units:   *_bytes are bytes, batches count images.
  * Owner:   close a search with uc_engines_close(), which takes NULL; a list
  *          is the caller's to free().
@@ -50,5 +54,19 @@ void uc_engines_close(struct uc_engines *engines);
 cudnnStatus_t uc_engines_at(const struct uc_engines *engines,
                             int64_t micro_batch,
                             struct uc_engine_candidate **list, size_t *count);
+
+/**
+ * Candidates at a micro-batch among some kernels and what differs from one
+ * of them in one knob: all values of a knob that has no more than
+ * UC_ENGINES_KNOB_VALUES, of the others (such as split-K's 2048) multiples of
+ * the chosen one, or powers of two where cuDNN chose. A legacy kernel is like
+ * none.
+ */
+enum { UC_ENGINES_KNOB_VALUES = 64 };
+cudnnStatus_t uc_engines_near(const struct uc_engines *engines,
+                              int64_t micro_batch,
+                              const struct uc_kernel *kernels,
+                              size_t kernel_count,
+                              struct uc_engine_candidate **list, size_t *count);
 
 #endif

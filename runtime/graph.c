@@ -61,6 +61,20 @@ void uc_descriptor_free(const struct uc_cudnn *cudnn,
         cudnn->BackendDestroyDescriptor(descriptor);
 }
 
+cudnnStatus_t uc_descriptor_get(const struct uc_cudnn *cudnn,
+                                cudnnBackendDescriptor_t descriptor,
+                                cudnnBackendAttributeName_t name,
+                                cudnnBackendAttributeType_t type, void *value)
+{
+    int64_t count = 0;
+    cudnnStatus_t status =
+        cudnn->BackendGetAttribute(descriptor, name, type, 1, &count, value);
+
+    return status == CUDNN_STATUS_SUCCESS && count != 1
+               ? CUDNN_STATUS_INTERNAL_ERROR
+               : status;
+}
+
 /* The operation graph ----------------------------------------------------*/
 
 /** The names of one operation's parts: alpha, beta, convolution, tensors. */
@@ -271,6 +285,56 @@ cudnnStatus_t uc_graph_engine(const struct uc_graph *graph, int index,
         uc_descriptor_free(graph->cudnn, d);
     else
         *engine = d;
+    return b.status;
+}
+
+static cudnnStatus_t read_knob(const struct uc_cudnn *cudnn,
+                               cudnnBackendDescriptor_t info,
+                               struct uc_graph_knob *knob)
+{
+    const struct {
+        cudnnBackendAttributeName_t name;
+        int64_t *value;
+    } numbers[] = {
+        { CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE, &knob->lowest },
+        { CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE, &knob->highest },
+        { CUDNN_ATTR_KNOB_INFO_STRIDE, &knob->stride },
+    };
+    cudnnBackendKnobType_t type;
+    cudnnStatus_t status = uc_descriptor_get(
+        cudnn, info, CUDNN_ATTR_KNOB_INFO_TYPE, CUDNN_TYPE_KNOB_TYPE, &type);
+
+    for (int i = 0; i < 3 && status == CUDNN_STATUS_SUCCESS; i++)
+        status = uc_descriptor_get(cudnn, info, numbers[i].name,
+                                   CUDNN_TYPE_INT64, numbers[i].value);
+    if (status == CUDNN_STATUS_SUCCESS)
+        knob->type = (int)type;
+    return status;
+}
+
+cudnnStatus_t uc_graph_knobs(const struct uc_graph *graph,
+                             cudnnBackendDescriptor_t engine,
+                             struct uc_graph_knob knobs[UC_MAX_KNOBS],
+                             int *count)
+{
+    struct uc_builder b = { graph->cudnn, CUDNN_STATUS_SUCCESS };
+    cudnnBackendDescriptor_t infos[UC_MAX_KNOBS];
+    int64_t there = 0;
+
+    for (int i = 0; i < UC_MAX_KNOBS; i++)
+        infos[i] = uc_build(&b, CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR);
+    if (b.status == CUDNN_STATUS_SUCCESS)
+        b.status = graph->cudnn->BackendGetAttribute(
+            engine, CUDNN_ATTR_ENGINE_KNOB_INFO, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+            UC_MAX_KNOBS, &there, infos);
+    if (there > UC_MAX_KNOBS)
+        there = UC_MAX_KNOBS;
+    for (int i = 0; i < there && b.status == CUDNN_STATUS_SUCCESS; i++)
+        b.status = read_knob(graph->cudnn, infos[i], &knobs[i]);
+    for (int i = 0; i < UC_MAX_KNOBS; i++)
+        uc_descriptor_free(graph->cudnn, infos[i]);
+    if (b.status == CUDNN_STATUS_SUCCESS)
+        *count = (int)there;
     return b.status;
 }
 

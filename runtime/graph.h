@@ -58,6 +58,18 @@ cudnnStatus_t uc_graph_engine(const struct uc_graph *graph, int index,
                               cudnnBackendDescriptor_t *engine,
                               unsigned *notes);
 
+/** A knob of an engine: lowest, lowest + stride .. highest, most of which most
+    engines refuse in uc_graph_config(). */
+struct uc_graph_knob {
+    int type; /**< cudnnBackendKnobType_t */
+    int64_t lowest, highest, stride;
+};
+/** The first UC_MAX_KNOBS of an engine. */
+cudnnStatus_t uc_graph_knobs(const struct uc_graph *graph,
+                             cudnnBackendDescriptor_t engine,
+                             struct uc_graph_knob knobs[UC_MAX_KNOBS],
+                             int *count);
+
 /** The engine with the kernel's knobs, and the workspace it will need. */
 cudnnStatus_t uc_graph_config(const struct uc_graph *graph,
                               cudnnBackendDescriptor_t engine,
@@ -73,6 +85,12 @@ cudnnStatus_t uc_graph_plan(const struct uc_graph *graph,
 
 void uc_descriptor_free(const struct uc_cudnn *cudnn,
                         cudnnBackendDescriptor_t descriptor);
+
+/** One value of a descriptor. */
+cudnnStatus_t uc_descriptor_get(const struct uc_cudnn *cudnn,
+                                cudnnBackendDescriptor_t descriptor,
+                                cudnnBackendAttributeName_t name,
+                                cudnnBackendAttributeType_t type, void *value);
 
 /* A chain of descriptors: the first failure stops what follows ------------*/
 

@@ -197,6 +197,161 @@ static void the_whole_batch_adds_its_own_choices(void **state)
     free(more);
 }
 
+/** How many knobs are apart; a knob that one of them leaves to cuDNN is. */
+static int distance(const struct uc_kernel *a, const struct uc_kernel *b)
+{
+    int apart = 0, i = 0, k = 0;
+
+    if (a->engine != b->engine)
+        return UC_MAX_KNOBS;
+    while (i < a->knob_count || k < b->knob_count) {
+        int left = i < a->knob_count ? a->knobs[i].type : UC_KNOB_TYPES;
+        int right = k < b->knob_count ? b->knobs[k].type : UC_KNOB_TYPES;
+
+        apart += left != right || a->knobs[i].value != b->knobs[k].value;
+        i += left <= right;
+        k += right <= left;
+    }
+    return apart;
+}
+
+static bool is_wide(const struct uc_graph_knob *knobs, int count, int type)
+{
+    for (int i = 0; i < count; i++)
+        if (knobs[i].type == type)
+            return knobs[i].highest > UC_ENGINES_KNOB_VALUES;
+    fail_msg("no knob %d", type);
+    return false;
+}
+
+/** What is like a kernel, by trying every value of each knob that it names, is
+    in the list; how many there were. (Value -1 leaves a knob to cuDNN.) */
+static size_t count_alike(const struct uc_graph *graph,
+                          const struct uc_kernel *kernel,
+                          const struct uc_engine_candidate *list, size_t count)
+{
+    struct uc_graph_knob knobs[UC_MAX_KNOBS];
+    cudnnBackendDescriptor_t engine, config;
+    int64_t bytes;
+    unsigned notes;
+    size_t found = 0;
+    int knob_count = 0;
+
+    assert_int_equal(uc_graph_engine(graph, kernel->engine, &engine, &notes),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(uc_graph_knobs(graph, engine, knobs, &knob_count),
+                     CUDNN_STATUS_SUCCESS);
+    for (int i = 0; i < kernel->knob_count; i++)
+        for (int value = 0; value <= UC_ENGINES_KNOB_VALUES; value++) {
+            struct uc_kernel other = *kernel;
+
+            if (is_wide(knobs, knob_count, kernel->knobs[i].type))
+                break;
+            other.knobs[i].value = value;
+            if (uc_graph_config(graph, engine, &other, &config, &bytes) !=
+                CUDNN_STATUS_SUCCESS)
+                continue;
+            uc_descriptor_free(&cudnn, config);
+            assert_true(holds(list, count, &other));
+            found++;
+        }
+    uc_descriptor_free(&cudnn, engine);
+    return found;
+}
+
+static void what_is_like_a_kernel_differs_in_one_knob(void **state)
+{
+    const struct uc_scaling scaling = { 1, 0 };
+    size_t alike = 0;
+
+    (void)state;
+    for (size_t p = 0; p < UNIT_COUNT(problems); p++) {
+        struct uc_engine_candidate *list, *near = NULL;
+        struct uc_engines *engines = NULL;
+        struct uc_problem problem;
+        struct uc_graph graph;
+        struct uc_error err;
+        size_t count = 0;
+
+        list = search(problems[p], 32, 64, false, &count);
+        assert_int_equal(uc_problem_parse(problems[p], &problem, &err), UC_OK);
+        assert_int_equal(uc_engines_open(&cudnn, &place, &problem, 64, false,
+                                         true, &engines),
+                         CUDNN_STATUS_SUCCESS);
+        assert_int_equal(
+            uc_graph_open(&cudnn, &place, &problem, 32, &scaling, &graph),
+            CUDNN_STATUS_SUCCESS);
+        for (size_t i = 0; i < count && i < 8; i++) {
+            const struct uc_kernel *kernel = &list[i].kernel;
+            size_t found = 0;
+
+            if (list[i].notes & UC_NOTE_RUNTIME_COMPILED)
+                continue;
+            assert_int_equal(
+                uc_engines_near(engines, 32, kernel, 1, &near, &found),
+                CUDNN_STATUS_SUCCESS);
+            assert_true(holds(near, found, kernel));
+            for (size_t k = 0; k < found; k++) {
+                assert_false(holds(near, k, &near[k].kernel));
+                assert_true(distance(&near[k].kernel, kernel) <= 1);
+                assert_int_equal(near[k].notes, list[i].notes);
+            }
+            alike += count_alike(&graph, kernel, near, found);
+            free(near);
+        }
+        uc_graph_close(&graph);
+        uc_engines_close(engines);
+        free(list);
+    }
+    assert_true(alike > 100);
+}
+
+/** Split-K has 2048 values: those near the chosen one are tried. */
+static void a_wide_knob_is_turned_by_steps(void **state)
+{
+    static const char text[] =
+        "backward-filter:fp32:tf32:nchw:c64:k64:i56x56:f3x3:p1x1";
+    struct uc_kernel kernel = { .api = UC_API_GRAPH }, twice, much, legacy;
+    struct uc_engine_candidate *near = NULL;
+    struct uc_engines *engines = NULL;
+    struct uc_problem problem;
+    struct uc_error err;
+    size_t count = 0;
+
+    (void)state;
+    assert_int_equal(uc_problem_parse(text, &problem, &err), UC_OK);
+    assert_int_equal(uc_kernel_parse("eng34 k0=120 k2=7 k5=2 k14=5",
+                                     problem.operation, &kernel, &err),
+                     UC_OK);
+    assert_int_equal(
+        uc_engines_open(&cudnn, &place, &problem, 32, false, false, &engines),
+        CUDNN_STATUS_SUCCESS);
+    assert_int_equal(uc_engines_near(engines, 32, &kernel, 1, &near, &count),
+                     CUDNN_STATUS_SUCCESS);
+    twice = much = kernel;
+    twice.knobs[0].value = 240;
+    much.knobs[0].value = 121;
+    if (count > 0) { /* this cuDNN has the engine */
+        assert_true(holds(near, count, &kernel));
+        assert_true(holds(near, count, &twice));
+        assert_false(holds(near, count, &much));
+    }
+    free(near);
+    /* Nothing is like a legacy kernel, nor like one that is not there. */
+    assert_int_equal(
+        uc_kernel_parse("algo1/tf32", problem.operation, &legacy, &err), UC_OK);
+    assert_int_equal(uc_engines_near(engines, 32, &legacy, 1, &near, &count),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(count, 0);
+    free(near);
+    kernel.engine = UC_ENGINES - 1;
+    assert_int_equal(uc_engines_near(engines, 32, &kernel, 1, &near, &count),
+                     CUDNN_STATUS_SUCCESS);
+    assert_int_equal(count, 0);
+    free(near);
+    uc_engines_close(engines);
+}
+
 static void fp32_has_engines_with_and_without_tensor_cores(void **state)
 {
     size_t count = 0, with = 0, without = 0, rounding = 0;
@@ -265,6 +420,8 @@ int main(void)
         cmocka_unit_test(candidates_survive_a_profile_and_keep_the_arithmetic),
         cmocka_unit_test(a_plan_keeps_to_the_workspace_it_was_found_with),
         cmocka_unit_test(the_whole_batch_adds_its_own_choices),
+        cmocka_unit_test(what_is_like_a_kernel_differs_in_one_knob),
+        cmocka_unit_test(a_wide_knob_is_turned_by_steps),
         cmocka_unit_test(fp32_has_engines_with_and_without_tensor_cores),
         cmocka_unit_test(fp64_has_engines_without_tensor_cores_only),
     };
