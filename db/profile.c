@@ -44,7 +44,12 @@ static const char from_1[] =
     "JOIN outcome ON outcome.id = measurement.outcome\n"
     "LEFT JOIN reason ON reason.id = measurement.reason;";
 
-static const char *const migrations[] = { schema, from_1 };
+static const char from_2[] =
+    "PRAGMA user_version = 3;"
+    "ALTER TABLE search ADD COLUMN"
+    " tuned INTEGER NOT NULL DEFAULT 0 CHECK (tuned IN (0, 1));";
+
+static const char *const migrations[] = { schema, from_1, from_2 };
 
 #define SAME_ENVIRONMENT                                               \
     "device = ?1 AND compute_capability = ?2 AND multiprocessors = ?3" \
@@ -60,6 +65,13 @@ static const char *const migrations[] = { schema, from_1 };
     " LEFT JOIN outcome ON outcome.id = measurement.outcome"                   \
     " LEFT JOIN reason ON reason.id = measurement.reason"                      \
     " WHERE environment = ?1 AND problem = ?2"
+
+/** Searches of one problem; `tuned` is where that stands. */
+#define LOAD_SEARCHES(tuned)                               \
+    "SELECT api, micro_batch, accumulate, found, pruned,"  \
+    " searched_at, left_out, " tuned                       \
+    " FROM search WHERE environment = ?1 AND problem = ?2" \
+    " ORDER BY api DESC, micro_batch, accumulate"
 
 static const char *const statements[] = {
     [UC_PROFILE_FIND_ENVIRONMENT] =
@@ -93,13 +105,10 @@ static const char *const statements[] = {
     [UC_PROFILE_LOAD_1] = LOAD("0"),
     [UC_PROFILE_STORE_SEARCH] =
         "INSERT OR REPLACE INTO search (environment, problem, micro_batch,"
-        " accumulate, api, found, pruned, searched_at, left_out)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-    [UC_PROFILE_LOAD_SEARCHES] =
-        "SELECT api, micro_batch, accumulate, found, pruned, searched_at,"
-        " left_out"
-        " FROM search WHERE environment = ?1 AND problem = ?2"
-        " ORDER BY api DESC, micro_batch, accumulate",
+        " accumulate, api, found, pruned, searched_at, left_out, tuned)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [UC_PROFILE_LOAD_SEARCHES] = LOAD_SEARCHES("tuned"),
+    [UC_PROFILE_LOAD_SEARCHES_2] = LOAD_SEARCHES("0"),
     [UC_PROFILE_PROBLEMS] =
         "SELECT text FROM problem WHERE EXISTS (SELECT 1 FROM measurement"
         " WHERE environment = ?1 AND problem = problem.id)"

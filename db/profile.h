@@ -156,6 +156,7 @@ struct uc_search {
     unsigned left_out;   /**< enum uc_kernel_note bits: kernels with one of
                               these were not looked at, nor counted */
     int64_t searched_at; /**< seconds since 1970, UTC */
+    bool tuned;          /**< also among what is like the best ones */
 };
 /** Committed on return; replaces the record of the same key. */
 enum uc_status uc_profile_store_search(struct uc_profile *profile, int64_t env,

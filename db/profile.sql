@@ -1,6 +1,6 @@
--- Profiles, schema version 2. Described in ucudnn-profile(5).
+-- Profiles, schema version 3. Described in ucudnn-profile(5).
 PRAGMA application_id = 0x75635072;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 CREATE TABLE environment (
     id INTEGER PRIMARY KEY,
@@ -66,6 +66,7 @@ CREATE TABLE search (
     pruned INTEGER NOT NULL CHECK (pruned BETWEEN 0 AND found),
     left_out INTEGER NOT NULL CHECK (left_out >= 0),
     searched_at INTEGER NOT NULL,
+    tuned INTEGER NOT NULL DEFAULT 0 CHECK (tuned IN (0, 1)),
     PRIMARY KEY (environment, problem, micro_batch, accumulate, api)
 ) STRICT, WITHOUT ROWID;
 

@@ -17,6 +17,8 @@
 
 /** The first schema version with searches and build times. */
 #define UC_PROFILE_GRAPH_SINCE 2
+/** The first one that says which searches were tuned. */
+#define UC_PROFILE_TUNED_SINCE 3
 
 struct uc_profile {
     struct uc_sql *sql;
@@ -41,6 +43,7 @@ enum uc_profile_statement {
     UC_PROFILE_LOAD_1, /**< the same from a file of version 1 */
     UC_PROFILE_STORE_SEARCH,
     UC_PROFILE_LOAD_SEARCHES,
+    UC_PROFILE_LOAD_SEARCHES_2, /**< the same from a file of version 2 */
     UC_PROFILE_PROBLEMS,
     UC_PROFILE_PROBLEMS_1, /**< the same from a file of version 1 */
     UC_PROFILE_OUTCOMES,

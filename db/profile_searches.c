@@ -53,6 +53,7 @@ static enum uc_status insert(struct uc_profile *profile, int64_t env,
     uc_sql_bind_int(&query, 7, search->pruned);
     uc_sql_bind_int(&query, 8, search->searched_at);
     uc_sql_bind_int(&query, 9, search->left_out);
+    uc_sql_bind_int(&query, 10, search->tuned);
     return uc_sql_finish(&query, err);
 }
 
@@ -101,6 +102,7 @@ static enum uc_status read_search(struct uc_sql_query *query,
     search->pruned = uc_sql_int(query, 4, 0, search->found);
     search->searched_at = uc_sql_int(query, 5, 0, UC_SQL_LAST_SECOND);
     search->left_out = (unsigned)uc_sql_int(query, 6, 0, INT_MAX);
+    search->tuned = uc_sql_int(query, 7, 0, 1) == 1;
     status = uc_sql_row_check(query, err);
     if (status != UC_OK)
         return status;
@@ -123,7 +125,10 @@ static enum uc_status load(struct uc_profile *profile, int64_t env,
     enum uc_status status;
     bool row;
 
-    status = uc_sql_query(profile->sql, UC_PROFILE_LOAD_SEARCHES,
+    status = uc_sql_query(profile->sql,
+                          profile->sql->version < UC_PROFILE_TUNED_SINCE
+                              ? UC_PROFILE_LOAD_SEARCHES_2
+                              : UC_PROFILE_LOAD_SEARCHES,
                           "reading searches", &query, err);
     if (status == UC_OK) {
         uc_sql_bind_int(&query, 1, env);

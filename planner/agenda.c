@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "planner/agenda.h"
+#include "planner/agenda_impl.h"
 
 #include "common/array.h"
 #include "planner/prune.h"
@@ -24,19 +24,29 @@ static enum uc_status append_row(struct uc_agenda *agenda,
     return UC_OK;
 }
 
-static enum uc_status append_kernel(struct uc_agenda *agenda,
-                                    const struct uc_work_kernel *kernel,
-                                    struct uc_error *err)
+enum uc_status uc_agenda_append(struct uc_work_kernel **list, size_t *count,
+                                const struct uc_work_kernel *kernel,
+                                struct uc_error *err)
 {
-    void *kernels = agenda->kernels;
+    void *kernels = *list;
     struct uc_work_kernel *entry =
-        uc_array_append(&kernels, &agenda->kernel_count, sizeof *entry);
+        uc_array_append(&kernels, count, sizeof *entry);
 
     if (entry == NULL)
         return uc_no_memory(err);
-    agenda->kernels = kernels;
+    *list = kernels;
     *entry = *kernel;
     return UC_OK;
+}
+
+bool uc_agenda_lists(const struct uc_work_kernel *list, size_t count,
+                     const struct uc_kernel *kernel, bool accumulate)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].accumulate == accumulate &&
+            uc_kernel_equal(&list[i].kernel, kernel))
+            return true;
+    return false;
 }
 
 enum uc_status uc_agenda_open(struct uc_agenda *agenda,
@@ -77,26 +87,48 @@ void uc_agenda_close(struct uc_agenda *agenda)
     free(agenda->rows);
     free(agenda->searches);
     free(agenda->kernels);
+    free(agenda->tuned);
     *agenda = (struct uc_agenda){ 0 };
 }
 
 /* The size in work -------------------------------------------------------*/
 
-static const struct uc_work_size *size_in_work(const struct uc_agenda *agenda)
+const struct uc_work_size *uc_agenda_size(const struct uc_agenda *agenda)
 {
     return &agenda->of->sizes[agenda->next_size - 1];
 }
 
-/** A record to be filled in. */
-static void begin_record(struct uc_agenda *agenda, int beta)
+/** The record of the graph kernels at the size in work; NULL: none. */
+static const struct uc_search *stored_record(const struct uc_agenda *agenda,
+                                             int beta)
 {
+    for (size_t i = 0; i < agenda->search_count; i++) {
+        const struct uc_search *s = &agenda->searches[i];
+
+        if (s->api == UC_API_GRAPH && s->accumulate == (beta == 1) &&
+            s->micro_batch == uc_agenda_size(agenda)->micro_batch)
+            return s;
+    }
+    return NULL;
+}
+
+/** A record to be filled in, or one that is only tuned, to be gone on with. */
+static void begin_record(struct uc_agenda *agenda, int beta, bool search)
+{
+    const struct uc_search *stored = stored_record(agenda, beta);
+    bool tuned = agenda->to_tune[beta] || (stored != NULL && stored->tuned);
+
     agenda->to_record[beta] = true;
-    agenda->records[beta] = (struct uc_search){
-        .api = UC_API_GRAPH,
-        .micro_batch = size_in_work(agenda)->micro_batch,
-        .accumulate = beta == 1,
-        .left_out = uc_work_left_out(agenda->options),
-    };
+    if (search || stored == NULL)
+        agenda->records[beta] = (struct uc_search){
+            .api = UC_API_GRAPH,
+            .micro_batch = uc_agenda_size(agenda)->micro_batch,
+            .accumulate = beta == 1,
+            .left_out = uc_work_left_out(agenda->options),
+        };
+    else
+        agenda->records[beta] = *stored;
+    agenda->records[beta].tuned = tuned;
 }
 
 static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
@@ -108,7 +140,7 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
     enum uc_status status;
 
     agenda->next_size++;
-    size = size_in_work(agenda);
+    size = uc_agenda_size(agenda);
     status = uc_work_gap(&agenda->of->problem, size, agenda->options, &known,
                          &gap, err);
     if (status != UC_OK)
@@ -117,13 +149,19 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
     agenda->kernel_count = agenda->handed_out = 0;
     free(agenda->kernels); /* an array that grows starts with nothing */
     agenda->kernels = NULL;
+    free(agenda->tuned);
+    agenda->tuned = NULL;
+    agenda->tuned_count = 0;
+    agenda->round = 0;
     memset(agenda->to_record, 0, sizeof agenda->to_record);
     for (size_t i = 0; i < gap.kernel_count && status == UC_OK; i++)
-        status = append_kernel(agenda, &gap.kernels[i], err);
+        status = uc_agenda_append(&agenda->kernels, &agenda->kernel_count,
+                                  &gap.kernels[i], err);
     for (int beta = 0; beta < 2; beta++) {
         agenda->to_search[beta] = gap.search[beta];
-        if (gap.search[beta])
-            begin_record(agenda, beta);
+        agenda->to_tune[beta] = gap.tune[beta];
+        if (gap.search[beta] || gap.tune[beta])
+            begin_record(agenda, beta, gap.search[beta]);
     }
     uc_work_gap_free(&gap);
     return status;
@@ -134,7 +172,7 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
 static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
                                            size_t *count, struct uc_error *err)
 {
-    int64_t micro_batch = size_in_work(agenda)->micro_batch;
+    int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
     size_t room = agenda->kernel_count + agenda->known_rows, used = 0;
     struct uc_work_kernel *list = calloc(room + 1, sizeof *list);
 
@@ -160,10 +198,10 @@ static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
     kernels are few, and what plans are compared with. */
 static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
 {
-    int64_t micro_batch = size_in_work(agenda)->micro_batch;
+    int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
     struct uc_prune known;
     struct uc_work_kernel *here;
-    size_t here_count, kept = 0;
+    size_t here_count, kept = agenda->handed_out;
     enum uc_status status =
         uc_prune_start(agenda->rows, agenda->row_count, &known, err);
 
@@ -172,7 +210,7 @@ static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
     here = engines_here(agenda, &here_count, err);
     if (here == NULL)
         status = UC_EINTERNAL;
-    for (size_t i = 0; i < agenda->kernel_count && status == UC_OK; i++) {
+    for (size_t i = kept; i < agenda->kernel_count && status == UC_OK; i++) {
         if (here[i].kernel.api == UC_API_GRAPH &&
             uc_prune_leaves_out(&known, here, here_count, i, micro_batch)) {
             agenda->records[here[i].accumulate].pruned++;
@@ -194,10 +232,11 @@ static void sort_by_beta(struct uc_agenda *agenda, struct uc_work_kernel *room)
     size_t at = 0;
 
     for (int beta = 0; beta < 2; beta++)
-        for (size_t i = 0; i < agenda->kernel_count; i++)
+        for (size_t i = agenda->handed_out; i < agenda->kernel_count; i++)
             if (agenda->kernels[i].accumulate == (beta == 1))
                 room[at++] = agenda->kernels[i];
-    memcpy(agenda->kernels, room, at * sizeof *room);
+    if (at > 0)
+        memcpy(agenda->kernels + agenda->handed_out, room, at * sizeof *room);
 }
 
 static enum uc_status begin_measuring(struct uc_agenda *agenda,
@@ -251,10 +290,12 @@ static bool next_search(struct uc_agenda *agenda, struct uc_work *work)
             agenda->to_search[beta] = false;
             agenda->searching = beta == 1;
             agenda->search_from = agenda->kernel_count;
+            agenda->found_from = agenda->records[beta].found;
             agenda->counts.searches++;
             work->search = true;
             work->runtime_compiled = !agenda->options->no_runtime_compiled;
             work->accumulate = beta == 1;
+            uc_agenda_set_likes(agenda, beta, work);
             return true;
         }
     return false;
@@ -275,7 +316,7 @@ static bool next_kernels(struct uc_agenda *agenda, struct uc_work *work)
 static void begin_work(const struct uc_agenda *agenda, struct uc_work *work)
 {
     work->problem = agenda->of->problem;
-    work->micro_batch = size_in_work(agenda)->micro_batch;
+    work->micro_batch = uc_agenda_size(agenda)->micro_batch;
     work->batch = agenda->of->batch;
     work->search = work->accumulate = work->runtime_compiled = false;
     work->skip_references = 0;
@@ -287,6 +328,7 @@ enum uc_status uc_agenda_next(struct uc_agenda *agenda, bool stop,
                               struct uc_error *err)
 {
     enum uc_status status = UC_OK;
+    bool begun;
 
     *more = false;
     while (status == UC_OK) {
@@ -308,7 +350,9 @@ enum uc_status uc_agenda_next(struct uc_agenda *agenda, bool stop,
             *more = next_kernels(agenda, work);
             if (*more)
                 return UC_OK;
-            status = end_size(agenda, err);
+            status = uc_agenda_begin_round(agenda, &begun, err);
+            if (status == UC_OK && !begun)
+                status = end_size(agenda, err);
             break;
         }
     }
@@ -320,10 +364,10 @@ enum uc_status uc_agenda_next(struct uc_agenda *agenda, bool stop,
 static bool has_row(const struct uc_agenda *agenda,
                     const struct uc_work_kernel *candidate)
 {
-    for (size_t i = 0; i < agenda->known_rows; i++) {
+    for (size_t i = 0; i < agenda->row_count; i++) {
         const struct uc_measurement *row = &agenda->rows[i];
 
-        if (row->micro_batch == size_in_work(agenda)->micro_batch &&
+        if (row->micro_batch == uc_agenda_size(agenda)->micro_batch &&
             row->accumulate == candidate->accumulate &&
             uc_kernel_equal(&row->kernel, &candidate->kernel))
             return true;
@@ -337,6 +381,7 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
 {
     const struct uc_work_options *options = agenda->options;
     const struct uc_problem *problem = &agenda->of->problem;
+    bool known;
 
     if (!uc_work_admits(problem, options, candidate->notes))
         return UC_OK;
@@ -345,11 +390,15 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
         agenda->counts.known_bad++;
         return UC_OK;
     }
-    agenda->records[agenda->searching].found++;
-    /* One that was too large and may fit today is in the list already. */
-    if (has_row(agenda, candidate))
-        return UC_OK;
-    return append_kernel(agenda, candidate, err);
+    /* One that was too large and may fit today has a row and is listed. */
+    known = has_row(agenda, candidate) ||
+            uc_agenda_lists(agenda->kernels, agenda->kernel_count,
+                            &candidate->kernel, candidate->accumulate);
+    if (!known || agenda->round == 0)
+        agenda->records[agenda->searching].found++;
+    return known ? UC_OK
+                 : uc_agenda_append(&agenda->kernels, &agenda->kernel_count,
+                                    candidate, err);
 }
 
 void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up)
@@ -357,7 +406,7 @@ void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up)
     bool beta = agenda->searching;
 
     agenda->kernel_count = agenda->search_from;
-    agenda->records[beta].found = 0;
+    agenda->records[beta].found = agenda->found_from;
     agenda->to_record[beta] = !give_up;
     agenda->counts.given_up += give_up;
 }

@@ -6,9 +6,10 @@
  *
  * At each size graph kernels are searched first (beta 0, then 1). What they
  * found and the legacy kernels, less what the profile has, what is known to
- * be bad and what pruning leaves out, is measured next. Then the records of
- * the searches are stored: a run that ends before starts the size again, and
- * finds its rows.
+ * be bad and what pruning leaves out, is measured next. Where tuning is wanted,
+ * what is like the best of them is searched and measured then, round by round.
+ * At last the records of the searches are stored: a run that ends before starts
+ * the size again, and finds its rows.
  *
  * Owner:   borrows profile, problem and options; uc_agenda_close() frees the
  *          rest, and takes zeros.
@@ -46,12 +47,18 @@ struct uc_agenda {
         UC_AGENDA_SEARCHING,
         UC_AGENDA_MEASURING
     } state;
-    bool to_search[2];              /**< by beta case */
-    bool searching;                 /**< beta case of the search in work */
-    size_t search_from;             /**< kernels before that search */
+    bool to_search[2];  /**< by beta case */
+    bool searching;     /**< beta case of the search in work */
+    size_t search_from; /**< kernels before that search */
+    int64_t found_from; /**< what its record had found */
+    bool to_tune[2];    /**< by beta case */
+    int round;          /**< of tuning; 0: what the heuristics name */
     struct uc_work_kernel *kernels; /**< to be measured at this size */
     size_t kernel_count, handed_out;
-    struct uc_search records[2]; /**< by beta case */
+    struct uc_work_kernel *tuned; /**< what is like these is known */
+    size_t tuned_count;
+    size_t tune_from[2], tune_to[2]; /**< this round's of them, by beta case */
+    struct uc_search records[2];     /**< by beta case */
     bool to_record[2];
 };
 

@@ -47,6 +47,8 @@ static const struct opt_spec opts[] = {
       "leave out engines that are compiled when they are built" },
     { "exhaustive", 0, OPT_FLAG, offsetof(struct args, bench.work.exhaustive),
       NULL, "measure at every size what was hopeless at others, too" },
+    { "tune", 0, OPT_FLAG, offsetof(struct args, bench.work.tune), NULL,
+      "also turn the knobs of the fastest engines, one at a time" },
     { "devices", 'd', OPT_STRING, offsetof(struct args, bench.devices), "LIST",
       "GPUs to measure on: 0,1,... or all (default 0)" },
     { "max-workspace", 0, OPT_BYTES,
@@ -307,10 +309,11 @@ static enum uc_status run(const void *options, char **operands, size_t count,
     if (args->profile == NULL)
         return uc_fail(err, UC_EINPUT, "--profile is needed");
     if (args->bench.work.refresh_before > 0 &&
-        (args->bench.work.remeasure || args->bench.work.exhaustive))
+        (args->bench.work.remeasure || args->bench.work.exhaustive ||
+         args->bench.work.tune))
         return uc_fail(err, UC_EINPUT,
-                       "--refresh does not go with --remeasure and "
-                       "--exhaustive");
+                       "--refresh does not go with --remeasure, --exhaustive "
+                       "and --tune");
     if (!args->bench.quiet && access(args->profile, F_OK) != 0 &&
         ships(args->profile))
         fprintf(stderr,

@@ -70,6 +70,7 @@ static const struct uc_record_field search_fields[] = {
     { "pruned", UC_RECORD_NUMBER, LOOK(pruned), 0, false },
     { "left_out", UC_RECORD_INT, LOOK(left_out), 0, false },
     { "searched_at", UC_RECORD_DATE, LOOK(searched_at), 0, false },
+    { "tuned", UC_RECORD_FLAG, LOOK(tuned), 0, true },
     { 0 },
 };
 

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libuc-planner.a
 libuc_planner_a_SOURCES = \
-	planner/agenda.c planner/agenda.h \
+	planner/agenda.c planner/agenda.h planner/agenda_impl.h \
+	planner/agenda_tune.c \
 	planner/bench.h \
 	planner/canvas.h \
 	planner/canvas_markup.c \
@@ -81,6 +82,7 @@ libuc_planner_a_SOURCES += \
 	planner/seat.c \
 	planner/trial.c planner/trial.h \
 	planner/trial_turns.c \
+	planner/tune.c planner/tune.h \
 	planner/worker.c
 planner_inc = planner/gpu_kernels.inc
 BUILT_SOURCES += $(planner_inc)

@@ -250,12 +250,14 @@ static void choose(struct merge *merge, struct rows *rows)
 
 /* ------------------------------------------------------------- searches */
 
-/** The one that left out least first, then the one that found most. */
+/** The one that left out least first, then what was tuned, then the one that
+    found most. */
 static int search_order(const struct uc_search *a, const struct uc_search *b)
 {
     const int orders[] = {
         rising(__builtin_popcount(a->left_out),
                __builtin_popcount(b->left_out)),
+        falling(a->tuned, b->tuned),
         rising(a->pruned, b->pruned),
         falling(a->found, b->found),
         falling(a->searched_at, b->searched_at),

@@ -52,11 +52,11 @@ static const struct uc_measurement *find_row(const struct uc_work_known *known,
     return NULL;
 }
 
-/** Whether a search for the API's kernels that covers these options was
-    recorded. */
-static bool is_searched(const struct uc_work_known *known,
-                        const struct uc_work_options *options, enum uc_api api,
-                        int64_t micro_batch, bool accumulate)
+/** The record of a search for the API's kernels that covers these options;
+    NULL: none. */
+static const struct uc_search *find_search(
+    const struct uc_work_known *known, const struct uc_work_options *options,
+    enum uc_api api, int64_t micro_batch, bool accumulate)
 {
     for (size_t i = 0; i < known->search_count; i++) {
         const struct uc_search *s = &known->searches[i];
@@ -64,9 +64,11 @@ static bool is_searched(const struct uc_work_known *known,
         if (s->api == api && s->micro_batch == micro_batch &&
             s->accumulate == accumulate)
             return (s->pruned == 0 || !options->exhaustive) &&
-                   (s->left_out & ~uc_work_left_out(options)) == 0;
+                           (s->left_out & ~uc_work_left_out(options)) == 0
+                       ? s
+                       : NULL;
     }
-    return false;
+    return NULL;
 }
 
 /** What was too large once may fit today. */
@@ -97,8 +99,8 @@ static enum uc_status add_legacy(const struct uc_problem *problem,
 {
     struct uc_kernel kernels[UC_LEGACY_KERNELS];
     size_t count = uc_legacy_kernels(problem, kernels);
-    bool searched =
-        is_searched(known, options, UC_API_LEGACY, micro_batch, accumulate);
+    bool searched = find_search(known, options, UC_API_LEGACY, micro_batch,
+                                accumulate) != NULL;
     enum uc_status status = UC_OK;
 
     for (size_t i = 0; i < count && status == UC_OK; i++) {
@@ -167,7 +169,7 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
     size_t from = first_row(known, size->micro_batch);
     size_t to = first_row(known, size->micro_batch + 1);
     struct uc_work_known here = { NULL, 0, NULL, 0 };
-    struct uc_work_gap found = { NULL, 0, { false, false } };
+    struct uc_work_gap found = { 0 };
     enum uc_status status = UC_OK;
     unsigned looked_for = options->refresh_before > 0 ? 0 : options->apis;
     int cases = size->accumulates ? 2 : 1;
@@ -181,9 +183,13 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
         if (looked_for & 1u << UC_API_LEGACY)
             status = add_legacy(problem, size->micro_batch, beta == 1, options,
                                 &here, &list, &found.kernel_count, err);
-        if (looked_for & 1u << UC_API_GRAPH)
-            found.search[beta] = !is_searched(&here, options, UC_API_GRAPH,
-                                              size->micro_batch, beta == 1);
+        if (looked_for & 1u << UC_API_GRAPH) {
+            const struct uc_search *s = find_search(
+                &here, options, UC_API_GRAPH, size->micro_batch, beta == 1);
+
+            found.search[beta] = s == NULL;
+            found.tune[beta] = options->tune && (s == NULL || !s->tuned);
+        }
         if (status == UC_OK)
             status = add_rows(problem, beta == 1, options, &here, &list,
                               &found.kernel_count, err);
@@ -200,7 +206,7 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
 void uc_work_gap_free(struct uc_work_gap *gap)
 {
     free(gap->kernels);
-    *gap = (struct uc_work_gap){ NULL, 0, { false, false } };
+    *gap = (struct uc_work_gap){ 0 };
 }
 
 /* Every size of a problem ------------------------------------------------*/
@@ -289,7 +295,8 @@ static enum uc_status drop_complete(struct uc_work_problem *of,
         if (status != UC_OK)
             return status;
         of->sizes[i].kernels = gap.kernel_count;
-        of->sizes[i].searches = gap.search[0] + gap.search[1];
+        of->sizes[i].searches =
+            (gap.search[0] || gap.tune[0]) + (gap.search[1] || gap.tune[1]);
         if (of->sizes[i].kernels > 0 || of->sizes[i].searches > 0)
             of->sizes[kept++] = of->sizes[i];
         uc_work_gap_free(&gap);

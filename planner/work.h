@@ -7,7 +7,8 @@
  * measurements at beta = 0, and for backward-filter with b < N also at
  * beta = 1. Of the legacy API: each of uc_legacy_kernels(), unless a search is
  * on record (a compacted profile has such). Of the graph API:
- * what a search finds; its record says that nothing is missing.
+ * what a search finds, and if wanted what tuning finds (tune.h); its record
+ * says that nothing is missing.
  *
  * Units:   *_bytes are bytes, batches count images.
  * Owner:   lists are the caller's; uc_work_list_free(), uc_work_gap_free().
@@ -31,6 +32,7 @@ struct uc_work_options {
                          graph kernels with that note are measured */
     bool no_runtime_compiled; /**< none that is compiled when it is built */
     bool exhaustive;          /**< also what is hopeless (prune.h) */
+    bool tune;                /**< also what is like the best (tune.h) */
     bool remeasure;           /**< what is there counts as missing */
     /** What was measured before this counts as missing, and nothing else does;
         0: not so. */
@@ -56,7 +58,8 @@ struct uc_work_size {
     int64_t micro_batch;
     bool accumulates; /**< beta = 1 is needed, too */
     size_t kernels;   /**< that it lacked when it was listed, by name */
-    int searches;     /**< for graph kernels that it lacked, 0 .. 2 */
+    int searches;     /**< for graph kernels that it lacked, or their tuning,
+                           0 .. 2 */
 };
 
 /** A problem that lacks something, however many operations share it. */
@@ -81,6 +84,7 @@ struct uc_work_gap {
     struct uc_work_kernel *kernels; /**< known by name; beta 0 before 1 */
     size_t kernel_count;
     bool search[2]; /**< graph kernels at beta 0, 1 have to be looked for */
+    bool tune[2];   /**< the best of them have to be tuned */
 };
 
 enum uc_status uc_work_gap(const struct uc_problem *problem,
@@ -129,7 +133,8 @@ struct uc_work {
     bool runtime_compiled; /**< a search's: such engines are looked for */
     int skip_references;   /**< 0 at first; how many took down their worker
                                 when they computed the reference */
-    size_t kernel_count;   /**< 0 for a search */
+    size_t kernel_count;   /**< of a search: 0, or look for what is like
+                                these */
     struct uc_work_kernel kernels[UC_WORK_KERNELS]; /**< beta 0 before 1 */
 };
 

@@ -73,14 +73,20 @@ static cudnnStatus_t begin_search(const struct uc_measure_session *session,
 static void search(int fd, const struct uc_measure_session *session,
                    const struct uc_work *work)
 {
+    static struct uc_kernel like[UC_WORK_KERNELS];
     struct uc_worker_message m = { .event = UC_WORKER_IDLE };
     const struct uc_engines *engines = NULL;
     struct uc_engine_candidate *list = NULL;
     size_t count = 0;
     cudnnStatus_t status = begin_search(session, work, &engines);
 
+    for (size_t i = 0; i < work->kernel_count; i++)
+        like[i] = work->kernels[i].kernel;
     if (status == CUDNN_STATUS_SUCCESS)
-        status = uc_engines_at(engines, work->micro_batch, &list, &count);
+        status = work->kernel_count > 0
+                     ? uc_engines_near(engines, work->micro_batch, like,
+                                       work->kernel_count, &list, &count)
+                     : uc_engines_at(engines, work->micro_batch, &list, &count);
     if (status != CUDNN_STATUS_SUCCESS) {
         m.event = UC_WORKER_NOTHING;
         uc_fail(&m.u.error, UC_EDEVICE, "cuDNN: %s",

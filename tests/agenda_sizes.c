@@ -5,6 +5,7 @@
 #include "tests/db_support.h"
 
 #include "planner/agenda.h"
+#include "planner/tune.h"
 
 enum {
     BOTH = (1 << UC_APIS) - 1,
@@ -19,10 +20,14 @@ struct play {
     size_t engine_count;
     struct uc_work_options options;
     int gone;       /**< engine that is supported no more; 0: none */
+    int values;     /**< of the only knob of each engine, which is found by
+                         tuning only: the time falls by 10 % from each to the
+                         next but the last, which is as slow as none */
     int most_works; /**< stop, as if killed, after this many; 0: go on */
     /* What happened. */
     int searches, kernels, works;
-    char measured[4096]; /**< "64:eng1 64:eng2 ", graph kernels only */
+    char measured[4096]; /**< "64:eng1 64:eng1=2 ", graph kernels only */
+    int likes;           /**< kernels that what is like them was sought of */
     struct uc_agenda_counts counts;
 };
 
@@ -71,8 +76,15 @@ static struct play new_play(unsigned apis, const struct uc_work_kernel *engines,
 {
     return (struct play){ .engines = engines,
                           .engine_count = count,
+                          .values = 1,
                           .options = { .apis = apis,
                                        .max_workspace_bytes = 1 << 20 } };
+}
+
+/** Of an engine's only knob; 0: not chosen. */
+static int value_of(const struct uc_kernel *kernel)
+{
+    return kernel->knob_count > 0 ? kernel->knobs[0].value : 0;
 }
 
 /** Engine 1 takes 1 us an image, engine 2 a tenth more, and so on; all take
@@ -82,7 +94,7 @@ static struct uc_measurement measure(const struct play *play,
                                      const struct uc_work *work,
                                      const struct uc_work_kernel *kernel)
 {
-    int number = kernel->kernel.engine;
+    int number = kernel->kernel.engine, value = value_of(&kernel->kernel);
     struct uc_measurement m = {
         .micro_batch = work->micro_batch,
         .accumulate = kernel->accumulate,
@@ -91,7 +103,8 @@ static struct uc_measurement measure(const struct play *play,
         .outcome = UC_MEASURED,
         .workspace_bytes = WORKSPACE,
         .error = -1,
-        .time_ns = work->micro_batch * (900 + 100 * number),
+        .time_ns = work->micro_batch * (900 + 100 * number) *
+                   (10 - value % play->values) / 10,
         .calls = 1,
         .measured_at = MEASURED_AT
     };
@@ -106,18 +119,47 @@ static struct uc_measurement measure(const struct play *play,
     return m;
 }
 
-static void play_work(struct play *play, struct uc_agenda *agenda,
-                      const struct uc_work *work)
+/** The kernel and those whose knob is one lower or higher. */
+static void play_likes(struct play *play, struct uc_agenda *agenda,
+                       const struct uc_work_kernel *like)
 {
-    play->works++;
-    for (size_t i = 0; work->search && i < play->engine_count; i++) {
+    int value = value_of(&like->kernel);
+
+    play->likes++;
+    for (int i = value > 0 ? value - 1 : 0; i <= value + 1; i++) {
+        struct uc_work_kernel found = *like;
+
+        if (i > play->values)
+            break;
+        found.kernel.knob_count = i > 0;
+        found.kernel.knobs[0] = (struct uc_knob){ i > 0 ? 5 : 0, i };
+        assert_done(uc_agenda_candidate(agenda, &found, err));
+    }
+}
+
+static void play_search(struct play *play, struct uc_agenda *agenda,
+                        const struct uc_work *work)
+{
+    play->searches++;
+    for (size_t i = 0; i < work->kernel_count; i++) {
+        assert_int_equal(work->kernels[i].accumulate, work->accumulate);
+        play_likes(play, agenda, &work->kernels[i]);
+    }
+    for (size_t i = 0; work->kernel_count == 0 && i < play->engine_count; i++) {
         struct uc_work_kernel found = play->engines[i];
 
         found.accumulate = work->accumulate;
         assert_done(uc_agenda_candidate(agenda, &found, err));
     }
-    play->searches += work->search;
-    for (size_t i = 0; i < work->kernel_count; i++) {
+}
+
+static void play_work(struct play *play, struct uc_agenda *agenda,
+                      const struct uc_work *work)
+{
+    play->works++;
+    if (work->search)
+        play_search(play, agenda, work);
+    for (size_t i = 0; !work->search && i < work->kernel_count; i++) {
         const struct uc_work_kernel *kernel = &work->kernels[i];
         struct uc_measurement m = measure(play, work, kernel);
         size_t used = strlen(play->measured);
@@ -131,8 +173,9 @@ static void play_work(struct play *play, struct uc_agenda *agenda,
         play->kernels++;
         if (m.kernel.api == UC_API_GRAPH)
             snprintf(play->measured + used, sizeof play->measured - used,
-                     "%d:eng%d%s ", (int)work->micro_batch, m.kernel.engine,
-                     m.accumulate ? "+" : "");
+                     m.kernel.knob_count > 0 ? "%d:eng%d%s=%d " : "%d:eng%d%s ",
+                     (int)work->micro_batch, m.kernel.engine,
+                     m.accumulate ? "+" : "", value_of(&m.kernel));
     }
 }
 
@@ -149,7 +192,7 @@ static size_t run(struct play *play, const struct uc_problem *problem,
     size_t count = 0, sizes;
     bool more = true;
 
-    play->searches = play->kernels = play->works = 0;
+    play->searches = play->kernels = play->works = play->likes = 0;
     play->measured[0] = '\0';
     play->counts = (struct uc_agenda_counts){ 0 };
     assert_done(uc_policy_parse(policy_text, &policy, err));
@@ -444,6 +487,141 @@ static void known_bad_engines_are_not_measured(void **state)
     uc_known_bad_free(list);
 }
 
+static void tuning_goes_on_from_what_it_finds_until_nothing_is_better(
+    void **state)
+{
+    struct uc_work_kernel engines[] = { engine(1, 0), engine(4, 0) };
+    struct play play = new_play(GRAPH, engines, 2);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+    struct uc_search search;
+
+    (void)state;
+    play.options.tune = true;
+    play.values = 4; /* 1000, 900, 800, 700, and 1000 again */
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
+    assert_string_equal(play.measured,
+                        "4:eng1 4:eng4 4:eng1=1 4:eng1=2 4:eng1=3 4:eng1=4 ");
+    assert_int_equal(play.likes, 4); /* not of 4, which is slow */
+    search = find_search(&problem, UC_API_GRAPH, 4, false);
+    assert_true(search.tuned);
+    assert_int_equal(search.found, 6);
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 0);
+    play.options.tune = false;
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 0);
+}
+
+static void tuning_ends_after_some_rounds(void **state)
+{
+    struct uc_work_kernel one = engine(1, 0);
+    struct play play = new_play(GRAPH, &one, 1);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+
+    (void)state;
+    play.options.tune = true;
+    play.values = 9;
+    run(&play, &problem, 4, "undivided");
+    assert_int_equal(play.likes, UC_TUNE_ROUNDS);
+    assert_int_equal(play.kernels, 1 + UC_TUNE_ROUNDS);
+    assert_true(find_search(&problem, UC_API_GRAPH, 4, false).tuned);
+}
+
+/** What was searched before is not searched again, but with a new record. */
+static void what_is_there_can_be_tuned_later(void **state)
+{
+    struct uc_work_kernel one = engine(1, 0);
+    struct play play = new_play(BOTH, &one, 1);
+    struct uc_problem problem = fresh_problem(UC_BACKWARD_FILTER);
+
+    (void)state;
+    play.values = 2;
+    assert_int_equal(run(&play, &problem, 4, "2"), 2);
+    assert_false(find_search(&problem, UC_API_GRAPH, 2, true).tuned);
+    play.options.tune = true;
+    assert_int_equal(run(&play, &problem, 4, "2"), 2);
+    assert_string_equal(play.measured, "4:eng1=1 4:eng1=2 2:eng1=1 "
+                                       "2:eng1=2 2:eng1+=1 2:eng1+=2 ");
+    for (int beta = 0; beta < 2; beta++) {
+        struct uc_search search =
+            find_search(&problem, UC_API_GRAPH, 2, beta == 1);
+
+        assert_true(search.tuned);
+        assert_int_equal(search.found, 3);
+    }
+    assert_int_equal(run(&play, &problem, 4, "2"), 0);
+    /* A search for more keeps what is known of the tuning. */
+    play.options = new_play(BOTH, &one, 1).options;
+    play.options.allow = UC_NOTE_DOWN_CONVERT;
+    assert_int_equal(run(&play, &problem, 4, "2"), 2);
+    assert_true(find_search(&problem, UC_API_GRAPH, 2, true).tuned);
+}
+
+/** The best of the size above is tried, though no heuristic names it. */
+static void tuning_begins_with_the_best_of_the_size_above(void **state)
+{
+    struct uc_work_kernel one = engine(1, 0);
+    struct play play = new_play(GRAPH, &one, 1);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+
+    (void)state;
+    play.values = 4;
+    play.options.tune = true;
+    run(&play, &problem, 4, "undivided");
+    assert_int_equal(run(&play, &problem, 4, "2"), 1);
+    assert_string_equal(play.measured,
+                        "2:eng1 2:eng1=2 2:eng1=3 2:eng1=4 2:eng1=1 ");
+    assert_int_equal(play.likes, 2); /* of 3 and of none, at once */
+}
+
+static void a_killed_tuning_is_made_again(void **state)
+{
+    struct uc_work_kernel one = engine(1, 0);
+    struct play play = new_play(GRAPH, &one, 1);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+
+    (void)state;
+    play.values = 4;
+    play.options.tune = true;
+    play.most_works = 4; /* search, measure, and a round of tuning */
+    run(&play, &problem, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng1 4:eng1=1 ");
+    assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).found, -1);
+    play.most_works = 0;
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng1=2 4:eng1=3 4:eng1=4 ");
+    assert_true(find_search(&problem, UC_API_GRAPH, 4, false).tuned);
+}
+
+static void a_round_that_fails_keeps_what_the_search_found(void **state)
+{
+    static struct uc_work work;
+    struct uc_work_kernel one = engine(1, 0), two = engine(2, 0);
+    struct play play = new_play(GRAPH, &one, 1);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+    struct uc_work_problem of;
+    struct uc_work_size size;
+    struct uc_agenda agenda;
+    bool more;
+
+    (void)state;
+    play.options.tune = true;
+    size = (struct uc_work_size){ .micro_batch = 4 };
+    of = (struct uc_work_problem){ problem, 4, &size, 1 };
+    assert_done(uc_agenda_open(&agenda, profile, env, &of, &play.options, err));
+    for (int i = 0; i < 2; i++) {
+        assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
+        assert_true(more);
+        play_work(&play, &agenda, &work);
+    }
+    assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
+    assert_true(more && work.search && work.kernel_count == 1);
+    assert_done(uc_agenda_candidate(&agenda, &two, err));
+    uc_agenda_search_failed(&agenda, false); /* it is made again */
+    assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
+    assert_false(more);
+    uc_agenda_close(&agenda);
+    assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).found, 1);
+}
+
 /** One problem at size 4 up to its search, which is in work. */
 static void begin_search(struct play *play, const struct uc_problem *problem,
                          struct uc_work_problem *of, struct uc_work_size *size,
@@ -571,6 +749,13 @@ int main(void)
         cmocka_unit_test(known_bad_engines_are_not_measured),
         cmocka_unit_test(a_failed_search_forgets_what_it_found),
         cmocka_unit_test(a_search_given_up_is_left_for_the_next_run),
+        cmocka_unit_test(
+            tuning_goes_on_from_what_it_finds_until_nothing_is_better),
+        cmocka_unit_test(tuning_ends_after_some_rounds),
+        cmocka_unit_test(what_is_there_can_be_tuned_later),
+        cmocka_unit_test(tuning_begins_with_the_best_of_the_size_above),
+        cmocka_unit_test(a_killed_tuning_is_made_again),
+        cmocka_unit_test(a_round_that_fails_keeps_what_the_search_found),
         cmocka_unit_test(a_stop_ends_behind_the_size_in_work),
         cmocka_unit_test(many_kernels_are_handed_out_in_parts),
     };

@@ -155,7 +155,7 @@ expect 0 "a day" refresh p 2001-09-09
 out_has "0 measurements in "
 for other in --remeasure --exhaustive; do
     expect 1 "not with $other" refresh p now $other
-    err_is "ucudnn-plan bench: --refresh does not go with --remeasure and --exhaustive"
+    err_is "ucudnn-plan bench: --refresh does not go with --remeasure, --exhaustive and --tune"
 done
 expect 6 "nor of a profile that is not there" refresh absent now
 ok "which is not made" [ ! -e absent ]

@@ -1,8 +1,8 @@
 #include "config.h"
 
 /*
- * Files written with an older schema: plan_1.sql and profile_1.sql are the
- * schemas of version 1 as programs wrote them.
+ * Files written with an older schema: plan_1.sql, profile_1.sql and
+ * profile_2.sql are the schemas of those versions as programs wrote them.
  */
 
 #include "tests/plan_support.h"
@@ -20,7 +20,7 @@ static void execute(const char *path, const char *text)
     sqlite3_close(db);
 }
 
-/** A new file with the schema of version 1 and these rows. */
+/** A new file with an old schema and these rows. */
 static const char *old_file(const char *name, const char *schema,
                             const char *rows)
 {
@@ -102,17 +102,30 @@ static void assert_same_schema(const char *path, const char *other)
 
 /* ------------------------------------------------------------- profiles */
 
-static const char profile_rows[] =
-    "INSERT INTO environment VALUES (7, 'NVIDIA H200', 90, 132, 150109880320,"
-    " 91900, 13000, '580.159.04');"
-    "INSERT INTO problem VALUES (3,"
-    " 'forward:fp32:tf32:nchw:c64:k192:i27x27:f5x5:p2x2');"
-    "INSERT INTO kernel VALUES (1, 'winograd/tf32'), (2, 'gemm/tf32');"
-    "INSERT INTO outcome VALUES (1, 'measured'), (2, 'failed');"
-    "INSERT INTO reason VALUES (1, 'CUDNN_STATUS_EXECUTION_FAILED');"
-    "INSERT INTO measurement VALUES (7, 3, 64, 0, 1, 1, NULL, 2, 1000, 2000,"
-    " 3, 4, 0.5, 20, x'00008040', 1764460800),"
-    " (7, 3, 64, 0, 2, 2, 1, 2, 0, 0, 0, 0, NULL, 0, NULL, 1764460800);";
+#define PROFILE_ROWS                                                           \
+    "INSERT INTO environment VALUES (7, 'NVIDIA H200', 90, 132, 150109880320," \
+    " 91900, 13000, '580.159.04');"                                            \
+    "INSERT INTO problem VALUES (3,"                                           \
+    " 'forward:fp32:tf32:nchw:c64:k192:i27x27:f5x5:p2x2');"                    \
+    "INSERT INTO kernel VALUES (1, 'winograd/tf32'), (2, 'gemm/tf32');"        \
+    "INSERT INTO outcome VALUES (1, 'measured'), (2, 'failed');"               \
+    "INSERT INTO reason VALUES (1, 'CUDNN_STATUS_EXECUTION_FAILED');"          \
+    "INSERT INTO measurement (environment, problem, micro_batch, accumulate,"  \
+    " kernel, outcome, reason, notes, workspace_bytes, time_ns, spread_ns,"    \
+    " host_ns, error, calls, samples, measured_at) VALUES (7, 3, 64, 0, 1, 1," \
+    " NULL, 2, 1000, 2000, 3, 4, 0.5, 20, x'00008040', 1764460800),"           \
+    " (7, 3, 64, 0, 2, 2, 1, 2, 0, 0, 0, 0, NULL, 0, NULL, 1764460800);"
+
+static const struct old_profile {
+    const char *schema, *rows;
+    size_t searches;
+} old_profiles[] = {
+    { "profile_1.sql", PROFILE_ROWS, 0 },
+    { "profile_2.sql",
+      PROFILE_ROWS
+      "INSERT INTO search VALUES (7, 3, 32, 0, 'graph', 9, 2, 4, 1764460801);",
+      1 },
+};
 
 static void assert_old_rows(struct uc_profile *profile)
 {
@@ -146,13 +159,15 @@ static size_t searches(struct uc_profile *profile)
     assert_done(
         uc_profile_load_searches(profile, 7, &problem, &list, &count, err));
     assert_true((list == NULL) == (count == 0));
+    for (size_t i = 0; i < count; i++)
+        assert_false(list[i].tuned);
     free(list);
     return count;
 }
 
-static void an_old_profile_is_read_as_it_is(void **state)
+static void check_is_read_as_it_is(const struct old_profile *old)
 {
-    const char *path = old_file("old.profile", "profile_1.sql", profile_rows);
+    const char *path = old_file("old.profile", old->schema, old->rows);
     struct uc_profile_environment *list = NULL;
     struct uc_problem *problems = NULL;
     struct uc_profile *profile = NULL;
@@ -160,13 +175,12 @@ static void an_old_profile_is_read_as_it_is(void **state)
     unsigned char *bytes;
     size_t size, count = 0;
 
-    (void)state;
     bytes = read_file(path, &size);
     assert_int_equal(chmod(path, 0444), 0);
     assert_int_equal(chmod(support_folder, 0555), 0);
     assert_done(uc_profile_open(path, UC_PROFILE_READ, &profile, err));
     assert_old_rows(profile);
-    assert_int_equal(searches(profile), 0);
+    assert_int_equal(searches(profile), old->searches);
     assert_done(uc_profile_environments(profile, &list, &count, err));
     assert_int_equal(count, 1);
     assert_done(uc_profile_count(profile, list, err));
@@ -185,23 +199,29 @@ static void an_old_profile_is_read_as_it_is(void **state)
     unlink(path);
 }
 
-static void an_old_profile_is_updated_when_written(void **state)
+static void an_old_profile_is_read_as_it_is(void **state)
 {
-    const char *path = old_file("old.profile", "profile_1.sql", profile_rows);
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(old_profiles); i++)
+        check_is_read_as_it_is(&old_profiles[i]);
+}
+
+static void check_is_updated_when_written(const struct old_profile *old)
+{
+    const char *path = old_file("old.profile", old->schema, old->rows);
     const char *fresh = in_folder("new.profile");
     struct uc_problem problem = sample_problem(UC_FORWARD, 192);
     struct uc_search search = { .api = UC_API_GRAPH, .micro_batch = 64 };
     struct uc_profile *profile = NULL;
 
-    (void)state;
     assert_done(uc_profile_open(path, UC_PROFILE_WRITE, &profile, err));
     assert_old_rows(profile);
-    assert_int_equal(searches(profile), 0);
+    assert_int_equal(searches(profile), old->searches);
     assert_done(uc_profile_store_search(profile, 7, &problem, &search, err));
     uc_profile_close(profile);
     assert_done(uc_profile_open(path, UC_PROFILE_READ, &profile, err));
     assert_old_rows(profile);
-    assert_int_equal(searches(profile), 1);
+    assert_int_equal(searches(profile), old->searches + 1);
     uc_profile_close(profile);
     assert_int_equal(number(path, "SELECT count(*) FROM readable"
                                   " WHERE build_ns = 0"),
@@ -214,21 +234,34 @@ static void an_old_profile_is_updated_when_written(void **state)
     unlink(fresh);
 }
 
-/** A reader that opened the file before sees its rows, and no searches. */
-static void a_reader_outlives_the_update(void **state)
+static void an_old_profile_is_updated_when_written(void **state)
 {
-    const char *path = old_file("old.profile", "profile_1.sql", profile_rows);
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(old_profiles); i++)
+        check_is_updated_when_written(&old_profiles[i]);
+}
+
+/** A reader that opened the file before sees its rows. */
+static void check_reader_outlives_the_update(const struct old_profile *old)
+{
+    const char *path = old_file("old.profile", old->schema, old->rows);
     struct uc_profile *reader = NULL, *writer = NULL;
 
-    (void)state;
     assert_done(uc_profile_open(path, UC_PROFILE_READ, &reader, err));
     assert_old_rows(reader);
     assert_done(uc_profile_open(path, UC_PROFILE_WRITE, &writer, err));
     uc_profile_close(writer);
     assert_old_rows(reader);
-    assert_int_equal(searches(reader), 0);
+    assert_int_equal(searches(reader), old->searches);
     uc_profile_close(reader);
     unlink(path);
+}
+
+static void a_reader_outlives_the_update(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(old_profiles); i++)
+        check_reader_outlives_the_update(&old_profiles[i]);
 }
 
 /* ---------------------------------------------------------------- plans */

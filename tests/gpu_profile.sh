@@ -1,12 +1,13 @@
 # Measures what the shipped profile lacks, on all GPUs, and verifies a plan of
 # every network in every math; run from a build that carry.sh packed.
 #
-# usage: sh gpu_profile.sh CARRY OUT SECONDS [refresh=DATE | exhaustive]
+# usage: sh gpu_profile.sh CARRY OUT SECONDS [refresh=DATE | tune | exhaustive]
 #
 # Stops measuring after SECONDS and can be repeated: OUT/h200.full.gz, if it is
 # there, is gone on from, else the shipped profile. With `refresh=DATE` what
-# is older is measured again first; with `exhaustive` also what is hopeless is
-# measured, for tests/bench_pruning. Writes that file, and OUT/verify.log.
+# is older is measured again first; with `tune` also what is like the best
+# engines is measured, with `exhaustive` also what is hopeless, for
+# tests/bench_pruning. Writes that file, and OUT/verify.log.
 # `merge --compact` makes of it what ships (HACKING.md).
 set -u
 [ $# -eq 3 ] || [ $# -eq 4 ] || {
@@ -67,7 +68,14 @@ each_math()
 # shellcheck disable=SC2086 # the networks' names
 case $how in
     exhaustive)
-        each_math --exhaustive $divided $small $large
+        for networks in "$divided" "$small" "$large"; do
+            each_math --exhaustive $networks
+        done
+        ;;
+    tune)
+        each_math --tune $divided
+        each_math --tune $divided --policy "$fine_sizes"
+        each_math --tune $small $large
         ;;
     refresh=*)
         each_math "--$how" $divided --policy "1,2,4,$fine_sizes"

@@ -90,7 +90,8 @@ cli_tests += \
 
 # db: profiles and plans
 EXTRA_DIST += tests/db_support.h tests/plan_support.h
-EXTRA_DIST += tests/plan_1.sql tests/profile_1.sql
+EXTRA_DIST += tests/plan_1.sql tests/profile_1.sql \
+	tests/profile_2.sql
 test_tools += tests/db_make
 unit_tests += \
 	tests/db_concurrent \
@@ -216,11 +217,13 @@ unit_tests += \
 	tests/prune_rules \
 	tests/shard_keep \
 	tests/timing_take \
-	tests/tolerance_classes
+	tests/tolerance_classes \
+	tests/tune_kernels
 tests_child_tell_SOURCES = tests/child_tell.c planner/child.c planner/child.h
 cli_tests += \
 	tests/cli_bench_faults.sh \
 	tests/cli_bench_graph.sh \
+	tests/cli_bench_tune.sh \
 	tests/cli_bench_slurm.sh
 
 # statistics and recording; run and record

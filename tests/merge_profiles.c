@@ -265,6 +265,8 @@ static void the_most_complete_search_stays(void **state)
           { .left_out = 3, .pruned = 0, .found = 20, .searched_at = 2 } },
         { { .pruned = 1, .found = 5, .searched_at = 1 },
           { .pruned = 2, .found = 9, .searched_at = 2 } },
+        { { .tuned = true, .pruned = 7, .found = 8, .searched_at = 1 },
+          { .pruned = 2, .found = 9, .searched_at = 2 } },
         { { .found = 9, .searched_at = 1 }, { .found = 8, .searched_at = 2 } },
         { { .found = 9, .searched_at = 2 }, { .found = 9, .searched_at = 1 } },
         { { .left_out = 1, .found = 9 }, { .left_out = 2, .found = 9 } },
@@ -310,6 +312,7 @@ static void the_most_complete_search_stays(void **state)
         assert_int_equal(got->pruned, searches[i / 2][0].pruned);
         assert_int_equal(got->found, searches[i / 2][0].found);
         assert_int_equal(got->searched_at, searches[i / 2][0].searched_at);
+        assert_int_equal(got->tuned, searches[i / 2][0].tuned);
         free(got);
         uc_profile_close(profile);
     }

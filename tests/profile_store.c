@@ -364,15 +364,17 @@ static void assert_search_equal(const struct uc_search *a,
     assert_int_equal(a->pruned, b->pruned);
     assert_int_equal(a->left_out, b->left_out);
     assert_int_equal(a->searched_at, b->searched_at);
+    assert_int_equal(a->tuned, b->tuned);
 }
 
 static void searches_come_back_in_order(void **state)
 {
     static const struct uc_search sorted[] = {
-        { UC_API_LEGACY, 64, false, 8, 0, 0, 1764460800 },
-        { UC_API_GRAPH, 8, false, 30, 30, UC_NOTE_DOWN_CONVERT, 1764460801 },
-        { UC_API_GRAPH, 8, true, 0, 0, 0, 0 },
-        { UC_API_GRAPH, 64, false, INT64_MAX, 5, INT_MAX, 253402300799 },
+        { UC_API_LEGACY, 64, false, 8, 0, 0, 1764460800, false },
+        { UC_API_GRAPH, 8, false, 30, 30, UC_NOTE_DOWN_CONVERT, 1764460801,
+          true },
+        { UC_API_GRAPH, 8, true, 0, 0, 0, 0, false },
+        { UC_API_GRAPH, 64, false, INT64_MAX, 5, INT_MAX, 253402300799, true },
     };
     const char *path = fresh();
     struct uc_problem problem = sample_problem(UC_BACKWARD_FILTER, 192);
@@ -417,7 +419,7 @@ static void searches_come_back_in_order(void **state)
 
 static void searches_out_of_range_are_refused(void **state)
 {
-    const struct uc_search good = { UC_API_GRAPH, 8, false, 2, 1, 0, 1 };
+    const struct uc_search good = { UC_API_GRAPH, 8, false, 2, 1, 0, 1, false };
     const char *path = fresh();
     struct uc_problem problem = sample_problem(UC_FORWARD, 192);
     struct uc_search bad[9], *list = NULL;

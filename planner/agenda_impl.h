@@ -1,0 +1,31 @@
+/**
+ * @file agenda_impl.h
+ * What the files of agenda.h share; nobody else includes it.
+ *
+ * Owner:   as agenda.h says.
+ * Errors:  as agenda.h says.
+ * Threads: as agenda.h says.
+ */
+#ifndef UC_PLANNER_AGENDA_IMPL_H
+#define UC_PLANNER_AGENDA_IMPL_H
+
+#include "planner/agenda.h"
+
+/** To a list that the caller frees. */
+enum uc_status uc_agenda_append(struct uc_work_kernel **list, size_t *count,
+                                const struct uc_work_kernel *kernel,
+                                struct uc_error *err);
+bool uc_agenda_lists(const struct uc_work_kernel *list, size_t count,
+                     const struct uc_kernel *kernel, bool accumulate);
+
+/** The size in work. */
+const struct uc_work_size *uc_agenda_size(const struct uc_agenda *agenda);
+
+/** A round of tuning; not begun when there is nothing left to tune. */
+enum uc_status uc_agenda_begin_round(struct uc_agenda *agenda, bool *begun,
+                                     struct uc_error *err);
+/** A search's part in a round: what it shall look for the like of. */
+void uc_agenda_set_likes(const struct uc_agenda *agenda, int beta,
+                         struct uc_work *work);
+
+#endif
