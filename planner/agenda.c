@@ -87,6 +87,7 @@ void uc_agenda_close(struct uc_agenda *agenda)
     free(agenda->rows);
     free(agenda->searches);
     free(agenda->kernels);
+    free(agenda->seen);
     free(agenda->tuned);
     *agenda = (struct uc_agenda){ 0 };
 }
@@ -112,23 +113,24 @@ static const struct uc_search *stored_record(const struct uc_agenda *agenda,
     return NULL;
 }
 
-/** A record to be filled in, or one that is only tuned, to be gone on with. */
+/** A record to be filled in: a new one, or without a search the stored one,
+    whose kernels are tuned. */
 static void begin_record(struct uc_agenda *agenda, int beta, bool search)
 {
-    const struct uc_search *stored = stored_record(agenda, beta);
-    bool tuned = agenda->to_tune[beta] || (stored != NULL && stored->tuned);
+    const struct uc_search *stored =
+        search ? NULL : stored_record(agenda, beta);
+    struct uc_search *record = &agenda->records[beta];
 
     agenda->to_record[beta] = true;
-    if (search || stored == NULL)
-        agenda->records[beta] = (struct uc_search){
-            .api = UC_API_GRAPH,
-            .micro_batch = uc_agenda_size(agenda)->micro_batch,
-            .accumulate = beta == 1,
-            .left_out = uc_work_left_out(agenda->options),
-        };
-    else
-        agenda->records[beta] = *stored;
-    agenda->records[beta].tuned = tuned;
+    *record = (struct uc_search){
+        .api = UC_API_GRAPH,
+        .micro_batch = uc_agenda_size(agenda)->micro_batch,
+        .accumulate = beta == 1,
+    };
+    if (stored != NULL)
+        *record = *stored;
+    record->left_out |= uc_work_left_out(agenda->options);
+    record->tuned = agenda->to_tune[beta];
 }
 
 static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
@@ -149,9 +151,10 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
     agenda->kernel_count = agenda->handed_out = 0;
     free(agenda->kernels); /* an array that grows starts with nothing */
     agenda->kernels = NULL;
+    free(agenda->seen);
     free(agenda->tuned);
-    agenda->tuned = NULL;
-    agenda->tuned_count = 0;
+    agenda->seen = agenda->tuned = NULL;
+    agenda->seen_count = agenda->tuned_count = 0;
     agenda->round = 0;
     memset(agenda->to_record, 0, sizeof agenda->to_record);
     for (size_t i = 0; i < gap.kernel_count && status == UC_OK; i++)
@@ -258,6 +261,36 @@ static enum uc_status begin_measuring(struct uc_agenda *agenda,
     return status;
 }
 
+/** Whether the row is one of an engine that the record is about, and the last
+    of its key: one that was measured again is there twice. */
+static bool is_recorded(const struct uc_agenda *agenda,
+                        const struct uc_search *record, size_t index)
+{
+    const struct uc_measurement *row = &agenda->rows[index];
+
+    if (row->kernel.api != UC_API_GRAPH ||
+        row->micro_batch != record->micro_batch ||
+        row->accumulate != record->accumulate ||
+        !uc_work_admits(&agenda->of->problem, agenda->options, row->notes))
+        return false;
+    for (size_t i = index + 1; i < agenda->row_count; i++)
+        if (uc_measurement_order(&agenda->rows[i], row) == 0)
+            return false;
+    return true;
+}
+
+/** What has a row exists, also where this search did not name it: it was too
+    large once, or is what an interrupted run had come to by tuning. */
+static void count_rows(const struct uc_agenda *agenda, struct uc_search *record)
+{
+    int64_t rows = 0;
+
+    for (size_t i = 0; i < agenda->row_count; i++)
+        rows += is_recorded(agenda, record, i);
+    if (record->found < rows + record->pruned)
+        record->found = rows + record->pruned;
+}
+
 /** All is measured: say so. Legacy kernels all have rows: no need. */
 static enum uc_status end_size(struct uc_agenda *agenda, struct uc_error *err)
 {
@@ -267,9 +300,7 @@ static enum uc_status end_size(struct uc_agenda *agenda, struct uc_error *err)
 
         if (!agenda->to_record[beta])
             continue;
-        /* What was too large once need not be found again. */
-        if (record->found < record->pruned)
-            record->found = record->pruned;
+        count_rows(agenda, record);
         record->searched_at = (int64_t)time(NULL);
         status = uc_profile_store_search(agenda->profile, agenda->env,
                                          &agenda->of->problem, record, err);
@@ -290,6 +321,7 @@ static bool next_search(struct uc_agenda *agenda, struct uc_work *work)
             agenda->to_search[beta] = false;
             agenda->searching = beta == 1;
             agenda->search_from = agenda->kernel_count;
+            agenda->seen_from = agenda->seen_count;
             agenda->found_from = agenda->records[beta].found;
             agenda->counts.searches++;
             work->search = true;
@@ -381,21 +413,26 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
 {
     const struct uc_work_options *options = agenda->options;
     const struct uc_problem *problem = &agenda->of->problem;
+    enum uc_status status;
     bool known;
 
-    if (!uc_work_admits(problem, options, candidate->notes))
+    if (!uc_work_admits(problem, options, candidate->notes) ||
+        uc_agenda_lists(agenda->seen, agenda->seen_count, &candidate->kernel,
+                        candidate->accumulate))
         return UC_OK;
+    status =
+        uc_agenda_append(&agenda->seen, &agenda->seen_count, candidate, err);
+    if (status != UC_OK)
+        return status;
     if (uc_known_bad_reason(options->known_bad, options->cudnn, problem,
                             &candidate->kernel) != NULL) {
         agenda->counts.known_bad++;
         return UC_OK;
     }
-    /* One that was too large and may fit today has a row and is listed. */
-    known = has_row(agenda, candidate) ||
-            uc_agenda_lists(agenda->kernels, agenda->kernel_count,
-                            &candidate->kernel, candidate->accumulate);
+    known = has_row(agenda, candidate);
     if (!known || agenda->round == 0)
         agenda->records[agenda->searching].found++;
+    /* One that was too large and may fit today is in the list already. */
     return known ? UC_OK
                  : uc_agenda_append(&agenda->kernels, &agenda->kernel_count,
                                     candidate, err);
@@ -406,8 +443,10 @@ void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up)
     bool beta = agenda->searching;
 
     agenda->kernel_count = agenda->search_from;
+    agenda->seen_count = agenda->seen_from;
     agenda->records[beta].found = agenda->found_from;
-    agenda->to_record[beta] = !give_up;
+    if (give_up)
+        agenda->to_record[beta] = agenda->to_tune[beta] = false;
     agenda->counts.given_up += give_up;
 }
 

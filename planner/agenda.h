@@ -55,6 +55,8 @@ struct uc_agenda {
     int round;          /**< of tuning; 0: what the heuristics name */
     struct uc_work_kernel *kernels; /**< to be measured at this size */
     size_t kernel_count, handed_out;
+    struct uc_work_kernel *seen;  /**< that searches found at this size */
+    size_t seen_count, seen_from; /**< now, and before the search in work */
     struct uc_work_kernel *tuned; /**< what is like these is known */
     size_t tuned_count;
     size_t tune_from[2], tune_to[2]; /**< this round's of them, by beta case */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/** The next larger size that was measured at this beta case; 0: none. */
+/** The next larger size with measured engines at this beta case; 0: none. */
 static int64_t size_above(const struct uc_agenda *agenda, int beta)
 {
     int64_t size = uc_agenda_size(agenda)->micro_batch, above = 0;
@@ -13,7 +13,8 @@ static int64_t size_above(const struct uc_agenda *agenda, int beta)
     for (size_t i = 0; i < agenda->row_count; i++) {
         const struct uc_measurement *row = &agenda->rows[i];
 
-        if (row->accumulate == (beta == 1) && row->micro_batch > size &&
+        if (row->kernel.api == UC_API_GRAPH && row->outcome == UC_MEASURED &&
+            row->accumulate == (beta == 1) && row->micro_batch > size &&
             (above == 0 || row->micro_batch < above))
             above = row->micro_batch;
     }

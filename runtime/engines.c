@@ -255,12 +255,21 @@ static cudnnStatus_t take_with(struct search *s, const struct uc_kernel *like,
 {
     struct uc_kernel kernel = *like;
 
+    value -= (value - knob->lowest) % knob->stride;
     if (value < knob->lowest || value > knob->highest ||
-        (value - knob->lowest) % knob->stride != 0 ||
         value <= -UC_KNOB_VALUES || value >= UC_KNOB_VALUES ||
         !set_knob(&kernel, knob->type, (int)value))
         return CUDNN_STATUS_SUCCESS;
     return take(s, &kernel);
+}
+
+/** Its chosen value; 0: cuDNN chooses, or that is what was chosen. */
+static int64_t chosen(const struct uc_kernel *kernel, int type)
+{
+    for (int i = 0; i < kernel->knob_count; i++)
+        if (kernel->knobs[i].type == type)
+            return kernel->knobs[i].value;
+    return 0;
 }
 
 /** The knob has too many values to take each. */
@@ -271,21 +280,17 @@ static cudnnStatus_t take_some_of(struct search *s,
     static const int percent[] = {
         25, 50, 66, 75, 90, 110, 125, 150, 200, 400
     };
+    int64_t value = chosen(like, knob->type);
     cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
 
-    for (int i = 0; i < like->knob_count; i++)
-        if (like->knobs[i].type == knob->type) {
-            for (size_t k = 0; k < sizeof percent / sizeof *percent &&
-                               status == CUDNN_STATUS_SUCCESS;
-                 k++)
-                status =
-                    take_with(s, like, knob,
-                              (int64_t)like->knobs[i].value * percent[k] / 100);
-            return status;
-        }
-    for (int64_t value = 1;
-         value <= knob->highest && status == CUDNN_STATUS_SUCCESS; value *= 2)
-        status = take_with(s, like, knob, value);
+    for (size_t i = 0; i < sizeof percent / sizeof *percent && value > 0 &&
+                       status == CUDNN_STATUS_SUCCESS;
+         i++)
+        status = take_with(s, like, knob, value * percent[i] / 100);
+    for (int64_t power = 1;
+         power <= knob->highest && value <= 0 && status == CUDNN_STATUS_SUCCESS;
+         power *= 2)
+        status = take_with(s, like, knob, power);
     return status;
 }
 
@@ -319,7 +324,8 @@ static cudnnStatus_t take_like(struct search *s, const struct uc_kernel *kernel)
     if (status == CUDNN_STATUS_SUCCESS)
         status = find_engine(s, kernel->engine, &engine);
     if (status == CUDNN_STATUS_SUCCESS && engine != NULL)
-        status = uc_graph_knobs(&s->graph, engine->descriptor, knobs, &count);
+        status = or_none(
+            uc_graph_knobs(&s->graph, engine->descriptor, knobs, &count));
     for (int i = 0; i < count && status == CUDNN_STATUS_SUCCESS; i++)
         status = take_turned(s, kernel, &knobs[i]);
     return status;

@@ -59,7 +59,7 @@ cudnnStatus_t uc_engines_at(const struct uc_engines *engines,
  * Candidates at a micro-batch among some kernels and what differs from one
  * of them in one knob: all values of a knob that has no more than
  * UC_ENGINES_KNOB_VALUES, of the others (such as split-K's 2048) multiples of
- * the chosen one, or powers of two where cuDNN chose. A legacy kernel is like
+ * the chosen one, or powers of two where none was. A legacy kernel is like
  * none.
  */
 enum { UC_ENGINES_KNOB_VALUES = 64 };

@@ -548,11 +548,76 @@ static void what_is_there_can_be_tuned_later(void **state)
         assert_int_equal(search.found, 3);
     }
     assert_int_equal(run(&play, &problem, 4, "2"), 0);
-    /* A search for more keeps what is known of the tuning. */
-    play.options = new_play(BOTH, &one, 1).options;
+}
+
+/** A search that looks at more has found what was not tuned. */
+static void what_is_found_later_is_tuned_later(void **state)
+{
+    struct uc_work_kernel engines[] = { engine(2, 0),
+                                        engine(1, UC_NOTE_DOWN_CONVERT) };
+    struct play play = new_play(GRAPH, engines, 2);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+
+    (void)state;
+    play.options.tune = true;
+    run(&play, &problem, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng2 4:eng2=1 ");
     play.options.allow = UC_NOTE_DOWN_CONVERT;
-    assert_int_equal(run(&play, &problem, 4, "2"), 2);
-    assert_true(find_search(&problem, UC_API_GRAPH, 2, true).tuned);
+    play.options.tune = false;
+    run(&play, &problem, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng1 ");
+    assert_false(find_search(&problem, UC_API_GRAPH, 4, false).tuned);
+    play.options.tune = true;
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng1=1 ");
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 0);
+}
+
+/** What was tuned with less admitted is not all that can be. */
+static void a_narrow_tuning_narrows_the_record(void **state)
+{
+    struct uc_work_kernel engines[] = { engine(2, 0),
+                                        engine(1, UC_NOTE_RUNTIME_COMPILED) };
+    struct play play = new_play(GRAPH, engines, 2);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+
+    (void)state;
+    run(&play, &problem, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng2 4:eng1 ");
+    play.options.tune = true;
+    play.options.no_runtime_compiled = true;
+    run(&play, &problem, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng2=1 ");
+    assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).left_out,
+                     UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION |
+                         UC_NOTE_RUNTIME_COMPILED);
+    play.options.no_runtime_compiled = false;
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng1=1 ");
+}
+
+/** A search of everything brings what was pruned before, which is tuned. */
+static void an_exhaustive_search_is_tuned_anew(void **state)
+{
+    struct uc_work_kernel engines[] = { engine(1, 0), engine(2, 0) };
+    struct play play = new_play(GRAPH, engines, 2);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+
+    (void)state;
+    play.options.tune = true;
+    run(&play, &problem, 8, "2,4");
+    assert_true(find_search(&problem, UC_API_GRAPH, 2, false).tuned);
+    assert_int_equal(find_search(&problem, UC_API_GRAPH, 2, false).pruned, 1);
+    play.options.tune = false;
+    play.options.exhaustive = true;
+    run(&play, &problem, 8, "2,4");
+    assert_string_equal(play.measured, "2:eng2 ");
+    assert_false(find_search(&problem, UC_API_GRAPH, 2, false).tuned);
+    assert_int_equal(find_search(&problem, UC_API_GRAPH, 2, false).found, 3);
+    play.options.tune = true;
+    assert_int_equal(run(&play, &problem, 8, "2,4"), 1);
+    assert_true(find_search(&problem, UC_API_GRAPH, 2, false).tuned);
+    assert_int_equal(run(&play, &problem, 8, "2,4"), 0);
 }
 
 /** The best of the size above is tried, though no heuristic names it. */
@@ -589,6 +654,27 @@ static void a_killed_tuning_is_made_again(void **state)
     assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
     assert_string_equal(play.measured, "4:eng1=2 4:eng1=3 4:eng1=4 ");
     assert_true(find_search(&problem, UC_API_GRAPH, 4, false).tuned);
+    assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).found, 5);
+}
+
+/** Size 4 of a problem up to the first round of its tuning. */
+static void begin_tuning(struct play *play, struct uc_work_problem *of,
+                         struct uc_work_size *size, struct uc_agenda *agenda,
+                         struct uc_work *work)
+{
+    bool more;
+
+    play->options.tune = true;
+    *size = (struct uc_work_size){ .micro_batch = 4 };
+    *of = (struct uc_work_problem){ fresh_problem(UC_FORWARD), 4, size, 1 };
+    assert_done(uc_agenda_open(agenda, profile, env, of, &play->options, err));
+    for (int i = 0; i < 2; i++) {
+        assert_done(uc_agenda_next(agenda, false, work, &more, err));
+        assert_true(more);
+        play_work(play, agenda, work);
+    }
+    assert_done(uc_agenda_next(agenda, false, work, &more, err));
+    assert_true(more && work->search && work->kernel_count == 1);
 }
 
 static void a_round_that_fails_keeps_what_the_search_found(void **state)
@@ -596,30 +682,66 @@ static void a_round_that_fails_keeps_what_the_search_found(void **state)
     static struct uc_work work;
     struct uc_work_kernel one = engine(1, 0), two = engine(2, 0);
     struct play play = new_play(GRAPH, &one, 1);
-    struct uc_problem problem = fresh_problem(UC_FORWARD);
     struct uc_work_problem of;
     struct uc_work_size size;
     struct uc_agenda agenda;
     bool more;
 
     (void)state;
-    play.options.tune = true;
-    size = (struct uc_work_size){ .micro_batch = 4 };
-    of = (struct uc_work_problem){ problem, 4, &size, 1 };
-    assert_done(uc_agenda_open(&agenda, profile, env, &of, &play.options, err));
-    for (int i = 0; i < 2; i++) {
-        assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
-        assert_true(more);
-        play_work(&play, &agenda, &work);
-    }
-    assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
-    assert_true(more && work.search && work.kernel_count == 1);
+    begin_tuning(&play, &of, &size, &agenda, &work);
     assert_done(uc_agenda_candidate(&agenda, &two, err));
     uc_agenda_search_failed(&agenda, false); /* it is made again */
+    assert_done(uc_agenda_candidate(&agenda, &two, err));
+    assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
+    assert_true(more && !work.search && work.kernel_count == 1);
+    play_work(&play, &agenda, &work);
     assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
     assert_false(more);
     uc_agenda_close(&agenda);
-    assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).found, 1);
+    assert_int_equal(find_search(&of.problem, UC_API_GRAPH, 4, false).found, 2);
+}
+
+/** Neither does what comes behind it make the size complete. */
+static void a_round_given_up_leaves_the_size_for_the_next_run(void **state)
+{
+    static struct uc_work work;
+    struct uc_work_kernel one = engine(1, 0);
+    struct play play = new_play(GRAPH, &one, 1);
+    struct uc_work_problem of;
+    struct uc_work_size size;
+    struct uc_agenda agenda;
+    bool more;
+
+    (void)state;
+    begin_tuning(&play, &of, &size, &agenda, &work);
+    uc_agenda_search_failed(&agenda, true);
+    assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
+    assert_false(more);
+    uc_agenda_close(&agenda);
+    assert_int_equal(find_search(&of.problem, UC_API_GRAPH, 4, false).found,
+                     -1);
+}
+
+static void what_could_not_be_settled_stays_open_through_the_tuning(
+    void **state)
+{
+    static struct uc_work work;
+    struct uc_work_kernel one = engine(1, 0);
+    struct play play = new_play(GRAPH, &one, 1);
+    struct uc_work_problem of;
+    struct uc_work_size size;
+    struct uc_agenda agenda;
+    bool more;
+
+    (void)state;
+    begin_tuning(&play, &of, &size, &agenda, &work);
+    uc_agenda_leave_unrecorded(&agenda);
+    uc_agenda_search_failed(&agenda, false);
+    assert_done(uc_agenda_next(&agenda, false, &work, &more, err));
+    assert_false(more);
+    uc_agenda_close(&agenda);
+    assert_int_equal(find_search(&of.problem, UC_API_GRAPH, 4, false).found,
+                     -1);
 }
 
 /** One problem at size 4 up to its search, which is in work. */
@@ -753,9 +875,15 @@ int main(void)
             tuning_goes_on_from_what_it_finds_until_nothing_is_better),
         cmocka_unit_test(tuning_ends_after_some_rounds),
         cmocka_unit_test(what_is_there_can_be_tuned_later),
+        cmocka_unit_test(what_is_found_later_is_tuned_later),
+        cmocka_unit_test(a_narrow_tuning_narrows_the_record),
+        cmocka_unit_test(an_exhaustive_search_is_tuned_anew),
         cmocka_unit_test(tuning_begins_with_the_best_of_the_size_above),
         cmocka_unit_test(a_killed_tuning_is_made_again),
         cmocka_unit_test(a_round_that_fails_keeps_what_the_search_found),
+        cmocka_unit_test(a_round_given_up_leaves_the_size_for_the_next_run),
+        cmocka_unit_test(
+            what_could_not_be_settled_stays_open_through_the_tuning),
         cmocka_unit_test(a_stop_ends_behind_the_size_in_work),
         cmocka_unit_test(many_kernels_are_handed_out_in_parts),
     };
