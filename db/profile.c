@@ -47,7 +47,9 @@ static const char from_1[] =
 static const char from_2[] =
     "PRAGMA user_version = 3;"
     "ALTER TABLE search ADD COLUMN"
-    " tuned INTEGER NOT NULL DEFAULT 0 CHECK (tuned IN (0, 1));";
+    " tuned INTEGER NOT NULL DEFAULT 0 CHECK (tuned IN (0, 1));"
+    "ALTER TABLE search ADD COLUMN"
+    " tune_left_out INTEGER NOT NULL DEFAULT 0 CHECK (tune_left_out >= 0);";
 
 static const char *const migrations[] = { schema, from_1, from_2 };
 
@@ -66,7 +68,7 @@ static const char *const migrations[] = { schema, from_1, from_2 };
     " LEFT JOIN reason ON reason.id = measurement.reason"                      \
     " WHERE environment = ?1 AND problem = ?2"
 
-/** Searches of one problem; `tuned` is where that stands. */
+/** Searches of one problem; `tuned` is where what tuning did stands. */
 #define LOAD_SEARCHES(tuned)                               \
     "SELECT api, micro_batch, accumulate, found, pruned,"  \
     " searched_at, left_out, " tuned                       \
@@ -105,10 +107,11 @@ static const char *const statements[] = {
     [UC_PROFILE_LOAD_1] = LOAD("0"),
     [UC_PROFILE_STORE_SEARCH] =
         "INSERT OR REPLACE INTO search (environment, problem, micro_batch,"
-        " accumulate, api, found, pruned, searched_at, left_out, tuned)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    [UC_PROFILE_LOAD_SEARCHES] = LOAD_SEARCHES("tuned"),
-    [UC_PROFILE_LOAD_SEARCHES_2] = LOAD_SEARCHES("0"),
+        " accumulate, api, found, pruned, searched_at, left_out, tuned,"
+        " tune_left_out)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [UC_PROFILE_LOAD_SEARCHES] = LOAD_SEARCHES("tuned, tune_left_out"),
+    [UC_PROFILE_LOAD_SEARCHES_2] = LOAD_SEARCHES("0, 0"),
     [UC_PROFILE_PROBLEMS] =
         "SELECT text FROM problem WHERE EXISTS (SELECT 1 FROM measurement"
         " WHERE environment = ?1 AND problem = problem.id)"

@@ -67,6 +67,7 @@ CREATE TABLE search (
     left_out INTEGER NOT NULL CHECK (left_out >= 0),
     searched_at INTEGER NOT NULL,
     tuned INTEGER NOT NULL DEFAULT 0 CHECK (tuned IN (0, 1)),
+    tune_left_out INTEGER NOT NULL DEFAULT 0 CHECK (tune_left_out >= 0),
     PRIMARY KEY (environment, problem, micro_batch, accumulate, api)
 ) STRICT, WITHOUT ROWID;
 

@@ -23,7 +23,7 @@ static enum uc_status check_search(const struct uc_search *search,
     else if (search->found < 0 || search->pruned < 0 ||
              search->pruned > search->found)
         fault = "number of kernels out of range";
-    else if (search->left_out > INT_MAX)
+    else if (search->left_out > INT_MAX || search->tune_left_out > INT_MAX)
         fault = "notes out of range";
     else if (search->searched_at < 0 ||
              search->searched_at > UC_SQL_LAST_SECOND)
@@ -54,6 +54,7 @@ static enum uc_status insert(struct uc_profile *profile, int64_t env,
     uc_sql_bind_int(&query, 8, search->searched_at);
     uc_sql_bind_int(&query, 9, search->left_out);
     uc_sql_bind_int(&query, 10, search->tuned);
+    uc_sql_bind_int(&query, 11, search->tune_left_out);
     return uc_sql_finish(&query, err);
 }
 
@@ -103,6 +104,7 @@ static enum uc_status read_search(struct uc_sql_query *query,
     search->searched_at = uc_sql_int(query, 5, 0, UC_SQL_LAST_SECOND);
     search->left_out = (unsigned)uc_sql_int(query, 6, 0, INT_MAX);
     search->tuned = uc_sql_int(query, 7, 0, 1) == 1;
+    search->tune_left_out = (unsigned)uc_sql_int(query, 8, 0, INT_MAX);
     status = uc_sql_row_check(query, err);
     if (status != UC_OK)
         return status;

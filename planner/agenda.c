@@ -113,24 +113,33 @@ static const struct uc_search *stored_record(const struct uc_agenda *agenda,
     return NULL;
 }
 
-/** A record to be filled in: a new one, or without a search the stored one,
-    whose kernels are tuned. */
-static void begin_record(struct uc_agenda *agenda, int beta, bool search)
+/** A record to be filled in: a new one, or without a search the stored one. */
+static void begin_record(struct uc_agenda *agenda, int beta,
+                         const struct uc_work_gap *gap)
 {
-    const struct uc_search *stored =
-        search ? NULL : stored_record(agenda, beta);
+    const struct uc_search *stored = stored_record(agenda, beta);
     struct uc_search *record = &agenda->records[beta];
+    unsigned left_out = uc_work_left_out(agenda->options);
 
     agenda->to_record[beta] = true;
-    *record = (struct uc_search){
-        .api = UC_API_GRAPH,
-        .micro_batch = uc_agenda_size(agenda)->micro_batch,
-        .accumulate = beta == 1,
-    };
-    if (stored != NULL)
+    *record =
+        (struct uc_search){ .api = UC_API_GRAPH,
+                            .micro_batch = uc_agenda_size(agenda)->micro_batch,
+                            .accumulate = beta == 1,
+                            .left_out = left_out };
+    if (stored != NULL && !gap->search[beta])
         *record = *stored;
-    record->left_out |= uc_work_left_out(agenda->options);
-    record->tuned = agenda->to_tune[beta];
+    if (gap->tune[beta]) {
+        record->tuned = true;
+        record->tune_left_out = left_out;
+    } else if (stored != NULL && !agenda->options->exhaustive &&
+               !gap->again[beta]) {
+        record->tuned = stored->tuned;
+        record->tune_left_out = stored->tune_left_out;
+    } else {
+        record->tuned = false;
+        record->tune_left_out = 0;
+    }
 }
 
 static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
@@ -161,10 +170,11 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
         status = uc_agenda_append(&agenda->kernels, &agenda->kernel_count,
                                   &gap.kernels[i], err);
     for (int beta = 0; beta < 2; beta++) {
-        agenda->to_search[beta] = gap.search[beta];
+        agenda->is_new[beta] = gap.search[beta];
+        agenda->to_search[beta] = gap.search[beta] || gap.tune[beta];
         agenda->to_tune[beta] = gap.tune[beta];
-        if (gap.search[beta] || gap.tune[beta])
-            begin_record(agenda, beta, gap.search[beta]);
+        if (agenda->to_search[beta] || gap.again[beta])
+            begin_record(agenda, beta, &gap);
     }
     uc_work_gap_free(&gap);
     return status;
@@ -414,7 +424,7 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
     const struct uc_work_options *options = agenda->options;
     const struct uc_problem *problem = &agenda->of->problem;
     enum uc_status status;
-    bool known;
+    bool beta = agenda->searching, known;
 
     if (!uc_work_admits(problem, options, candidate->notes) ||
         uc_agenda_lists(agenda->seen, agenda->seen_count, &candidate->kernel,
@@ -422,7 +432,8 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
         return UC_OK;
     status =
         uc_agenda_append(&agenda->seen, &agenda->seen_count, candidate, err);
-    if (status != UC_OK)
+    /* Of a search on record only what tuning begins with is asked. */
+    if (status != UC_OK || (agenda->round == 0 && !agenda->is_new[beta]))
         return status;
     if (uc_known_bad_reason(options->known_bad, options->cudnn, problem,
                             &candidate->kernel) != NULL) {
@@ -431,7 +442,7 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
     }
     known = has_row(agenda, candidate);
     if (!known || agenda->round == 0)
-        agenda->records[agenda->searching].found++;
+        agenda->records[beta].found++;
     /* One that was too large and may fit today is in the list already. */
     return known ? UC_OK
                  : uc_agenda_append(&agenda->kernels, &agenda->kernel_count,

@@ -47,6 +47,7 @@ struct uc_agenda {
         UC_AGENDA_SEARCHING,
         UC_AGENDA_MEASURING
     } state;
+    bool is_new[2];     /**< no search is on record, by beta case */
     bool to_search[2];  /**< by beta case */
     bool searching;     /**< beta case of the search in work */
     size_t search_from; /**< kernels before that search */

@@ -3,6 +3,7 @@
 #include "planner/agenda_impl.h"
 #include "planner/tune.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /** The next larger size with measured engines at this beta case; 0: none. */
@@ -21,30 +22,96 @@ static int64_t size_above(const struct uc_agenda *agenda, int beta)
     return above;
 }
 
-/** Kernels that are good enough and were not tuned yet: at the size in work,
-    and in the first round also those at the size above. */
-static enum uc_status add_to_tune(struct uc_agenda *agenda, int beta,
-                                  struct uc_error *err)
+static bool is_seen(const struct uc_agenda *agenda,
+                    const struct uc_measurement *row)
 {
-    int64_t size = uc_agenda_size(agenda)->micro_batch;
-    int64_t above = agenda->round == 1 ? size_above(agenda, beta) : 0;
+    return uc_agenda_lists(agenda->seen, agenda->seen_count, &row->kernel,
+                           row->accumulate);
+}
+
+/** Whether an engine took down its worker or wrote where it must not: no more
+    of its configurations are tried at the size in work. */
+static bool is_dangerous(const struct uc_agenda *agenda, int engine, int beta)
+{
+    for (size_t i = 0; i < agenda->row_count; i++) {
+        const struct uc_measurement *row = &agenda->rows[i];
+
+        if (row->kernel.api == UC_API_GRAPH && row->kernel.engine == engine &&
+            row->accumulate == (beta == 1) &&
+            row->micro_batch == uc_agenda_size(agenda)->micro_batch &&
+            (row->outcome == UC_CRASHED || row->outcome == UC_TIMED_OUT ||
+             row->outcome == UC_OUT_OF_BOUNDS))
+            return true;
+    }
+    return false;
+}
+
+/** Of rows of one size and beta case, those that are good enough and were not
+    tuned yet. */
+static enum uc_status add_wanted(struct uc_agenda *agenda, int beta,
+                                 const struct uc_measurement *rows,
+                                 size_t count, struct uc_error *err)
+{
     enum uc_status status = UC_OK;
 
-    for (size_t i = 0; i < agenda->row_count && status == UC_OK; i++) {
-        const struct uc_measurement *row = &agenda->rows[i];
-        const struct uc_work_kernel kernel = { row->kernel, beta == 1,
-                                               row->notes,
-                                               row->workspace_bytes };
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        const struct uc_work_kernel kernel = { rows[i].kernel, beta == 1,
+                                               rows[i].notes,
+                                               rows[i].workspace_bytes };
 
-        if (row->accumulate == (beta == 1) &&
-            (row->micro_batch == size || row->micro_batch == above) &&
-            uc_work_admits(&agenda->of->problem, agenda->options, row->notes) &&
-            !uc_agenda_lists(agenda->tuned, agenda->tuned_count, &row->kernel,
-                             beta == 1) &&
-            uc_tune_wants(agenda->rows, agenda->row_count, i))
+        if (uc_work_admits(&agenda->of->problem, agenda->options,
+                           kernel.notes) &&
+            !uc_agenda_lists(agenda->tuned, agenda->tuned_count, &kernel.kernel,
+                             kernel.accumulate) &&
+            uc_tune_wants(rows, count, i) &&
+            !is_dangerous(agenda, kernel.kernel.engine, beta))
             status = uc_agenda_append(&agenda->tuned, &agenda->tuned_count,
                                       &kernel, err);
     }
+    return status;
+}
+
+/** Of the rows of one size; with `seen`, of what this run's searches found. */
+static enum uc_status add_of_size(struct uc_agenda *agenda, int beta,
+                                  int64_t size, bool seen, struct uc_error *err)
+{
+    struct uc_measurement *rows =
+        calloc(agenda->row_count + 1, sizeof *agenda->rows);
+    size_t count = 0;
+    enum uc_status status;
+
+    if (rows == NULL)
+        return uc_no_memory(err);
+    for (size_t i = 0; i < agenda->row_count; i++) {
+        const struct uc_measurement *row = &agenda->rows[i];
+
+        if (row->micro_batch == size && row->accumulate == (beta == 1) &&
+            (!seen || is_seen(agenda, row)))
+            rows[count++] = *row;
+    }
+    status = add_wanted(agenda, beta, rows, count, err);
+    free(rows);
+    return status;
+}
+
+/**
+ * What this round tunes. An interrupted run has left rows of what it had come
+ * to: judged by what was seen so far, a next run takes the same steps, and ends
+ * where it would have. When these lead no further, what else is there is
+ * judged, too.
+ */
+static enum uc_status add_to_tune(struct uc_agenda *agenda, int beta,
+                                  struct uc_error *err)
+{
+    size_t from = agenda->tuned_count;
+    int64_t size = uc_agenda_size(agenda)->micro_batch;
+    int64_t above = agenda->round == 1 ? size_above(agenda, beta) : 0;
+    enum uc_status status = add_of_size(agenda, beta, size, true, err);
+
+    if (status == UC_OK && agenda->tuned_count == from)
+        status = add_of_size(agenda, beta, size, false, err);
+    if (status == UC_OK && above > 0)
+        status = add_of_size(agenda, beta, above, false, err);
     return status;
 }
 

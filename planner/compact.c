@@ -98,7 +98,7 @@ static struct uc_search legacy_search(const struct group *group)
  */
 static void drop(struct group *group, enum uc_api api, struct uc_search *search)
 {
-    int64_t kept = 0;
+    int64_t kept = 0, there = 0;
     bool any = false;
 
     for (size_t i = 0; i < group->count; i++) {
@@ -107,7 +107,11 @@ static void drop(struct group *group, enum uc_api api, struct uc_search *search)
         group->dropped[i] = !is_needed(group, i);
         any = any || group->dropped[i];
         kept += !group->dropped[i];
+        there += group->rows[i].outcome != UC_UNSUPPORTED;
     }
+    /* Other searches may have found more than the one on record. */
+    if (search->found < there)
+        search->found = there;
     if (any)
         search->pruned = search->found > kept ? search->found - kept : 0;
 }

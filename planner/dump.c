@@ -71,6 +71,7 @@ static const struct uc_record_field search_fields[] = {
     { "left_out", UC_RECORD_INT, LOOK(left_out), 0, false },
     { "searched_at", UC_RECORD_DATE, LOOK(searched_at), 0, false },
     { "tuned", UC_RECORD_FLAG, LOOK(tuned), 0, true },
+    { "tune_left_out", UC_RECORD_INT, LOOK(tune_left_out), 0, true },
     { 0 },
 };
 

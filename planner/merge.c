@@ -258,10 +258,13 @@ static int search_order(const struct uc_search *a, const struct uc_search *b)
         rising(__builtin_popcount(a->left_out),
                __builtin_popcount(b->left_out)),
         falling(a->tuned, b->tuned),
+        rising(__builtin_popcount(a->tune_left_out),
+               __builtin_popcount(b->tune_left_out)),
         rising(a->pruned, b->pruned),
         falling(a->found, b->found),
         falling(a->searched_at, b->searched_at),
         rising(a->left_out, b->left_out),
+        rising(a->tune_left_out, b->tune_left_out),
     };
 
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)

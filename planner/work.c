@@ -71,6 +71,13 @@ static const struct uc_search *find_search(
     return NULL;
 }
 
+static bool is_tuned(const struct uc_search *search,
+                     const struct uc_work_options *options)
+{
+    return search != NULL && search->tuned &&
+           (search->tune_left_out & ~uc_work_left_out(options)) == 0;
+}
+
 /** What was too large once may fit today. */
 static bool is_to_be_tried_again(const struct uc_measurement *row,
                                  const struct uc_work_options *options)
@@ -173,6 +180,7 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
     enum uc_status status = UC_OK;
     unsigned looked_for = options->refresh_before > 0 ? 0 : options->apis;
     int cases = size->accumulates ? 2 : 1;
+    size_t named;
     void *list = NULL;
 
     if (!options->remeasure)
@@ -188,11 +196,17 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
                 &here, options, UC_API_GRAPH, size->micro_batch, beta == 1);
 
             found.search[beta] = s == NULL;
-            found.tune[beta] = options->tune && (s == NULL || !s->tuned);
+            found.tune[beta] = options->tune && !is_tuned(s, options);
         }
+        named = found.kernel_count;
         if (status == UC_OK)
             status = add_rows(problem, beta == 1, options, &here, &list,
                               &found.kernel_count, err);
+        /* What fits today may be the best. */
+        found.again[beta] =
+            found.kernel_count > named && options->refresh_before == 0;
+        found.tune[beta] =
+            found.tune[beta] || (options->tune && found.again[beta]);
     }
     if (status != UC_OK) {
         free(list);

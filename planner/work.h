@@ -84,6 +84,7 @@ struct uc_work_gap {
     struct uc_work_kernel *kernels; /**< known by name; beta 0 before 1 */
     size_t kernel_count;
     bool search[2]; /**< graph kernels at beta 0, 1 have to be looked for */
+    bool again[2];  /**< some are tried again, which were too large */
     bool tune[2];   /**< the best of them have to be tuned */
 };
 

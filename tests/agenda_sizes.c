@@ -20,6 +20,7 @@ struct play {
     size_t engine_count;
     struct uc_work_options options;
     int gone;       /**< engine that is supported no more; 0: none */
+    int hanging;    /**< engine that hangs below 4 images; 0: none */
     int values;     /**< of the only knob of each engine, which is found by
                          tuning only: the time falls by 10 % from each to the
                          next but the last, which is as slow as none */
@@ -113,6 +114,12 @@ static struct uc_measurement measure(const struct play *play,
         (number == 90 || number == 91 || number == play->gone)) {
         m.outcome = number == 90 ? UC_TOO_LARGE : UC_UNSUPPORTED;
         m.workspace_bytes = number == 90 ? 1 << 21 : 0;
+        m.time_ns = 0;
+        strcpy(m.reason, "as played");
+    }
+    if (kernel->kernel.api == UC_API_GRAPH && number == play->hanging &&
+        work->micro_batch < 4) {
+        m.outcome = UC_TIMED_OUT;
         m.time_ns = 0;
         strcpy(m.reason, "as played");
     }
@@ -566,20 +573,21 @@ static void what_is_found_later_is_tuned_later(void **state)
     play.options.tune = false;
     run(&play, &problem, 4, "undivided");
     assert_string_equal(play.measured, "4:eng1 ");
-    assert_false(find_search(&problem, UC_API_GRAPH, 4, false).tuned);
     play.options.tune = true;
     assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
     assert_string_equal(play.measured, "4:eng1=1 ");
     assert_int_equal(run(&play, &problem, 4, "undivided"), 0);
 }
 
-/** What was tuned with less admitted is not all that can be. */
-static void a_narrow_tuning_narrows_the_record(void **state)
+/** What was tuned with less admitted is not all that can be, and nothing is
+    searched again that was. */
+static void a_narrow_tuning_does_not_stand_for_a_wide_one(void **state)
 {
     struct uc_work_kernel engines[] = { engine(2, 0),
                                         engine(1, UC_NOTE_RUNTIME_COMPILED) };
     struct play play = new_play(GRAPH, engines, 2);
     struct uc_problem problem = fresh_problem(UC_FORWARD);
+    struct uc_search search;
 
     (void)state;
     run(&play, &problem, 4, "undivided");
@@ -588,12 +596,35 @@ static void a_narrow_tuning_narrows_the_record(void **state)
     play.options.no_runtime_compiled = true;
     run(&play, &problem, 4, "undivided");
     assert_string_equal(play.measured, "4:eng2=1 ");
-    assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).left_out,
-                     UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION |
-                         UC_NOTE_RUNTIME_COMPILED);
-    play.options.no_runtime_compiled = false;
+    search = find_search(&problem, UC_API_GRAPH, 4, false);
+    assert_false(search.left_out & UC_NOTE_RUNTIME_COMPILED);
+    assert_true(search.tuned &&
+                search.tune_left_out & UC_NOTE_RUNTIME_COMPILED);
+    play.options.tune = play.options.no_runtime_compiled = false;
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 0);
+    play.options.tune = true;
     assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
     assert_string_equal(play.measured, "4:eng1=1 ");
+    play.options.no_runtime_compiled = true;
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 0);
+}
+
+/** What was too large when the others were tuned. */
+static void what_fits_later_is_tuned_then(void **state)
+{
+    struct uc_work_kernel engines[] = { engine(1, 0), engine(90, 0) };
+    struct play play = new_play(GRAPH, engines, 2);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+
+    (void)state;
+    play.options.tune = true;
+    run(&play, &problem, 4, "undivided");
+    assert_true(find_search(&problem, UC_API_GRAPH, 4, false).tuned);
+    play.options.tune = false;
+    play.options.max_workspace_bytes = 1 << 21;
+    assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng90 ");
+    assert_false(find_search(&problem, UC_API_GRAPH, 4, false).tuned);
 }
 
 /** A search of everything brings what was pruned before, which is tuned. */
@@ -633,8 +664,23 @@ static void tuning_begins_with_the_best_of_the_size_above(void **state)
     run(&play, &problem, 4, "undivided");
     assert_int_equal(run(&play, &problem, 4, "2"), 1);
     assert_string_equal(play.measured,
-                        "2:eng1 2:eng1=2 2:eng1=3 2:eng1=4 2:eng1=1 ");
-    assert_int_equal(play.likes, 2); /* of 3 and of none, at once */
+                        "2:eng1 2:eng1=1 2:eng1=2 2:eng1=3 2:eng1=4 ");
+    assert_int_equal(play.likes, 2); /* of none and of 3, at once */
+}
+
+/** Each of its configurations would hang for a minute. */
+static void an_engine_that_hangs_is_not_tuned(void **state)
+{
+    struct uc_work_kernel engines[] = { engine(1, 0), engine(2, 0) };
+    struct play play = new_play(GRAPH, engines, 2);
+    struct uc_problem problem = fresh_problem(UC_FORWARD);
+
+    (void)state;
+    play.options.tune = true;
+    play.hanging = 1;
+    run(&play, &problem, 4, "2");
+    assert_string_equal(play.measured, "4:eng1 4:eng2 4:eng1=1 "
+                                       "2:eng1 2:eng2 2:eng2=1 ");
 }
 
 static void a_killed_tuning_is_made_again(void **state)
@@ -653,6 +699,7 @@ static void a_killed_tuning_is_made_again(void **state)
     play.most_works = 0;
     assert_int_equal(run(&play, &problem, 4, "undivided"), 1);
     assert_string_equal(play.measured, "4:eng1=2 4:eng1=3 4:eng1=4 ");
+    assert_int_equal(play.likes, 4); /* from the start, as if not killed */
     assert_true(find_search(&problem, UC_API_GRAPH, 4, false).tuned);
     assert_int_equal(find_search(&problem, UC_API_GRAPH, 4, false).found, 5);
 }
@@ -876,9 +923,11 @@ int main(void)
         cmocka_unit_test(tuning_ends_after_some_rounds),
         cmocka_unit_test(what_is_there_can_be_tuned_later),
         cmocka_unit_test(what_is_found_later_is_tuned_later),
-        cmocka_unit_test(a_narrow_tuning_narrows_the_record),
+        cmocka_unit_test(a_narrow_tuning_does_not_stand_for_a_wide_one),
+        cmocka_unit_test(what_fits_later_is_tuned_then),
         cmocka_unit_test(an_exhaustive_search_is_tuned_anew),
         cmocka_unit_test(tuning_begins_with_the_best_of_the_size_above),
+        cmocka_unit_test(an_engine_that_hangs_is_not_tuned),
         cmocka_unit_test(a_killed_tuning_is_made_again),
         cmocka_unit_test(a_round_that_fails_keeps_what_the_search_found),
         cmocka_unit_test(a_round_given_up_leaves_the_size_for_the_next_run),

@@ -198,6 +198,35 @@ static void marks_stay_and_what_is_dropped_is_counted(void **state)
     free(searches);
 }
 
+/** Rows may be of more searches than the one on record, as after a merge. */
+static void what_is_dropped_is_counted_whoever_found_it(void **state)
+{
+    struct uc_measurement rows[3];
+    struct uc_search *searches = malloc(2 * sizeof *searches);
+    size_t count = 3, search_count = 1;
+    struct uc_error err;
+
+    (void)state;
+    assert_non_null(searches);
+    searches[0] =
+        (struct uc_search){ .api = UC_API_GRAPH, .micro_batch = 4, .found = 1 };
+    for (int i = 0; i < 3; i++)
+        rows[i] = (struct uc_measurement){ .micro_batch = 4,
+                                           .kernel = { .api = UC_API_GRAPH,
+                                                       .engine = i },
+                                           .outcome = UC_MEASURED,
+                                           .workspace_bytes = 10,
+                                           .time_ns = 100 + i };
+    assert_int_equal(
+        uc_compact(&problem, rows, &count, &searches, &search_count, &err),
+        UC_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(search_count, 1);
+    assert_int_equal(searches[0].found, 3);
+    assert_int_equal(searches[0].pruned, 2);
+    free(searches);
+}
+
 /** A record must not say that there is nothing else. */
 static void where_a_kernel_has_no_row_all_stay(void **state)
 {
@@ -235,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_under_every_limit_stays),
         cmocka_unit_test(marks_stay_and_what_is_dropped_is_counted),
+        cmocka_unit_test(what_is_dropped_is_counted_whoever_found_it),
         cmocka_unit_test(where_a_kernel_has_no_row_all_stay),
     };
 

@@ -153,9 +153,11 @@ static void make_profile(const char *path)
     for (int p = 0; p < 6; p++) {
         struct uc_problem problem =
             sample_problem((enum uc_operation)(p % 3), 100 + p);
-        struct uc_search search = {
-            UC_API_GRAPH, 1, false, 9, 3, 0, 77, false
-        };
+        struct uc_search search = { .api = UC_API_GRAPH,
+                                    .micro_batch = 1,
+                                    .found = 9,
+                                    .pruned = 3,
+                                    .searched_at = 77 };
         struct uc_measurement rows[24];
 
         for (int i = 0; i < 24; i++) {

@@ -81,7 +81,8 @@ static void a_line_is_as_documented(void **state)
         "build_ns=7\n"
         "search\tproblem=forward:fp32:tf32:nchw:c64:k192:i27x27:f5x5:p2x2\t"
         "api=graph\tmicro_batch=2\taccumulate=0\tfound=9\tpruned=4\t"
-        "left_out=64\tsearched_at=2025-11-30T00:00:01Z\ttuned=1\n"
+        "left_out=64\tsearched_at=2025-11-30T00:00:01Z\ttuned=1\t"
+        "tune_left_out=64\n"
         "end\n";
     const char *path = in_folder("line.profile");
     struct uc_environment env = sample_environment();
@@ -93,7 +94,8 @@ static void a_line_is_as_documented(void **state)
                               .pruned = 4,
                               .left_out = UC_NOTE_RUNTIME_COMPILED,
                               .searched_at = 1764460801,
-                              .tuned = true };
+                              .tuned = true,
+                              .tune_left_out = UC_NOTE_RUNTIME_COMPILED };
     struct uc_profile *profile = NULL;
     char *text;
     int64_t id;

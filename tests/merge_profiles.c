@@ -267,6 +267,10 @@ static void the_most_complete_search_stays(void **state)
           { .pruned = 2, .found = 9, .searched_at = 2 } },
         { { .tuned = true, .pruned = 7, .found = 8, .searched_at = 1 },
           { .pruned = 2, .found = 9, .searched_at = 2 } },
+        { { .tuned = true, .tune_left_out = 4, .found = 8 },
+          { .tuned = true, .tune_left_out = 3, .found = 9 } },
+        { { .tuned = true, .tune_left_out = 1, .found = 9 },
+          { .tuned = true, .tune_left_out = 2, .found = 9 } },
         { { .found = 9, .searched_at = 1 }, { .found = 8, .searched_at = 2 } },
         { { .found = 9, .searched_at = 2 }, { .found = 9, .searched_at = 1 } },
         { { .left_out = 1, .found = 9 }, { .left_out = 2, .found = 9 } },
@@ -313,6 +317,7 @@ static void the_most_complete_search_stays(void **state)
         assert_int_equal(got->found, searches[i / 2][0].found);
         assert_int_equal(got->searched_at, searches[i / 2][0].searched_at);
         assert_int_equal(got->tuned, searches[i / 2][0].tuned);
+        assert_int_equal(got->tune_left_out, searches[i / 2][0].tune_left_out);
         free(got);
         uc_profile_close(profile);
     }

@@ -121,8 +121,9 @@ static void operations_without_a_kernel_say_why(void **state)
 static void add_engine(struct fixture *f, const struct uc_problem *problem,
                        bool searched)
 {
-    const struct uc_search search = { UC_API_GRAPH, 12,   false, 1, 0, 0,
-                                      77,           false };
+    const struct uc_search search = {
+        .api = UC_API_GRAPH, .micro_batch = 12, .found = 1, .searched_at = 77
+    };
     struct uc_measurement row = {
         .micro_batch = 12,
         .kernel = { .api = UC_API_GRAPH, .engine = 67 },

@@ -365,16 +365,32 @@ static void assert_search_equal(const struct uc_search *a,
     assert_int_equal(a->left_out, b->left_out);
     assert_int_equal(a->searched_at, b->searched_at);
     assert_int_equal(a->tuned, b->tuned);
+    assert_int_equal(a->tune_left_out, b->tune_left_out);
 }
 
 static void searches_come_back_in_order(void **state)
 {
     static const struct uc_search sorted[] = {
-        { UC_API_LEGACY, 64, false, 8, 0, 0, 1764460800, false },
-        { UC_API_GRAPH, 8, false, 30, 30, UC_NOTE_DOWN_CONVERT, 1764460801,
-          true },
-        { UC_API_GRAPH, 8, true, 0, 0, 0, 0, false },
-        { UC_API_GRAPH, 64, false, INT64_MAX, 5, INT_MAX, 253402300799, true },
+        { .api = UC_API_LEGACY,
+          .micro_batch = 64,
+          .found = 8,
+          .searched_at = 1764460800 },
+        { .api = UC_API_GRAPH,
+          .micro_batch = 8,
+          .found = 30,
+          .pruned = 30,
+          .left_out = UC_NOTE_DOWN_CONVERT,
+          .searched_at = 1764460801,
+          .tuned = true },
+        { .api = UC_API_GRAPH, .micro_batch = 8, .accumulate = true },
+        { .api = UC_API_GRAPH,
+          .micro_batch = 64,
+          .found = INT64_MAX,
+          .pruned = 5,
+          .left_out = INT_MAX,
+          .searched_at = 253402300799,
+          .tuned = true,
+          .tune_left_out = INT_MAX },
     };
     const char *path = fresh();
     struct uc_problem problem = sample_problem(UC_BACKWARD_FILTER, 192);
@@ -419,17 +435,19 @@ static void searches_come_back_in_order(void **state)
 
 static void searches_out_of_range_are_refused(void **state)
 {
-    const struct uc_search good = { UC_API_GRAPH, 8, false, 2, 1, 0, 1, false };
+    const struct uc_search good = {
+        .api = UC_API_GRAPH, .micro_batch = 8, .found = 2, .pruned = 1
+    };
     const char *path = fresh();
     struct uc_problem problem = sample_problem(UC_FORWARD, 192);
-    struct uc_search bad[9], *list = NULL;
+    struct uc_search bad[10], *list = NULL;
     struct uc_error error = { 0 };
     struct uc_profile *profile;
     size_t count;
     int64_t env;
 
     (void)state;
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 10; i++)
         bad[i] = good;
     bad[0].api = UC_APIS;
     bad[1].micro_batch = 0;
@@ -440,8 +458,9 @@ static void searches_out_of_range_are_refused(void **state)
     bad[6].left_out = UINT_MAX;
     bad[7].searched_at = -1;
     bad[8].searched_at = 253402300800;
+    bad[9].tune_left_out = UINT_MAX;
     profile = open_profile(path, UC_PROFILE_WRITE, &env);
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 10; i++) {
         assert_int_equal(
             uc_profile_store_search(profile, env, &problem, &bad[i], &error),
             UC_EINTERNAL);
