@@ -55,6 +55,7 @@ libuc_planner_a_SOURCES = \
 	planner/table.c planner/table.h \
 	planner/timing.c planner/timing.h \
 	planner/tolerance.c planner/tolerance.h \
+	planner/tune.c planner/tune.h \
 	planner/work.c planner/work.h \
 	planner/worker.h \
 	planner/workload.c planner/workload.h
@@ -82,7 +83,6 @@ libuc_planner_a_SOURCES += \
 	planner/seat.c \
 	planner/trial.c planner/trial.h \
 	planner/trial_turns.c \
-	planner/tune.c planner/tune.h \
 	planner/worker.c
 planner_inc = planner/gpu_kernels.inc
 BUILT_SOURCES += $(planner_inc)
