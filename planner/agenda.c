@@ -186,16 +186,17 @@ static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
                                            size_t *count, struct uc_error *err)
 {
     int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
-    size_t room = agenda->kernel_count + agenda->known_rows, used = 0;
-    struct uc_work_kernel *list = calloc(room + 1, sizeof *list);
+    size_t fresh = agenda->kernel_count - agenda->handed_out, used = 0;
+    struct uc_work_kernel *list =
+        calloc(fresh + agenda->row_count + 1, sizeof *list);
 
     if (list == NULL) {
         uc_no_memory(err);
         return NULL;
     }
-    for (; used < agenda->kernel_count; used++)
-        list[used] = agenda->kernels[used];
-    for (size_t i = 0; i < agenda->known_rows; i++) {
+    for (; used < fresh; used++)
+        list[used] = agenda->kernels[agenda->handed_out + used];
+    for (size_t i = 0; i < agenda->row_count; i++) {
         const struct uc_measurement *row = &agenda->rows[i];
 
         if (row->micro_batch == micro_batch && row->outcome == UC_MEASURED)
@@ -214,7 +215,8 @@ static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
     int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
     struct uc_prune known;
     struct uc_work_kernel *here;
-    size_t here_count, kept = agenda->handed_out;
+    size_t here_count, fresh = agenda->kernel_count - agenda->handed_out;
+    size_t kept = agenda->handed_out;
     enum uc_status status =
         uc_prune_start(agenda->rows, agenda->row_count, &known, err);
 
@@ -223,7 +225,7 @@ static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
     here = engines_here(agenda, &here_count, err);
     if (here == NULL)
         status = UC_EINTERNAL;
-    for (size_t i = kept; i < agenda->kernel_count && status == UC_OK; i++) {
+    for (size_t i = 0; i < fresh && status == UC_OK; i++) {
         if (here[i].kernel.api == UC_API_GRAPH &&
             uc_prune_leaves_out(&known, here, here_count, i, micro_batch)) {
             agenda->records[here[i].accumulate].pruned++;

@@ -29,8 +29,8 @@ static bool is_seen(const struct uc_agenda *agenda,
                            row->accumulate);
 }
 
-/** Whether an engine took down its worker or wrote where it must not: no more
-    of its configurations are tried at the size in work. */
+/** Whether an engine took down its worker or wrote where it must not: what is
+    like its configurations is not looked for at the size in work. */
 static bool is_dangerous(const struct uc_agenda *agenda, int engine, int beta)
 {
     for (size_t i = 0; i < agenda->row_count; i++) {
@@ -63,6 +63,9 @@ static enum uc_status add_wanted(struct uc_agenda *agenda, int beta,
                            kernel.notes) &&
             !uc_agenda_lists(agenda->tuned, agenda->tuned_count, &kernel.kernel,
                              kernel.accumulate) &&
+            uc_known_bad_reason(agenda->options->known_bad,
+                                agenda->options->cudnn, &agenda->of->problem,
+                                &kernel.kernel) == NULL &&
             uc_tune_wants(rows, count, i) &&
             !is_dangerous(agenda, kernel.kernel.engine, beta))
             status = uc_agenda_append(&agenda->tuned, &agenda->tuned_count,

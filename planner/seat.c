@@ -37,11 +37,9 @@ static void count_outcome(struct uc_bench *bench, enum uc_outcome outcome)
     bench->summary->done++;
 }
 
-/** A kernel that took down its worker. */
-static enum uc_status settle_lost(struct uc_bench *bench,
-                                  const struct uc_work *work, size_t kernel,
-                                  enum uc_outcome outcome, const char *reason,
-                                  struct uc_error *err)
+/** Of a kernel that took down its worker. */
+static struct uc_measurement lost(const struct uc_work *work, size_t kernel,
+                                  enum uc_outcome outcome, const char *reason)
 {
     const struct uc_work_kernel *k = &work->kernels[kernel];
     struct uc_measurement m = {
@@ -53,15 +51,10 @@ static enum uc_status settle_lost(struct uc_bench *bench,
         .error = -1,
         .measured_at = (int64_t)time(NULL),
     };
-    enum uc_status status;
 
     snprintf(m.reason, sizeof m.reason, "%.*s", (int)strcspn(reason, "\n"),
              reason);
-    status = uc_profile_store(bench->profile, bench->summary->environment,
-                              &work->problem, &m, err);
-    if (status == UC_OK)
-        count_outcome(bench, outcome);
-    return status;
+    return m;
 }
 
 /** The device works: what was lost on it before was lost by its own fault. */
@@ -73,9 +66,15 @@ static enum uc_status settle_held(struct uc_bench *bench, struct uc_seat *seat,
     for (int i = 0; i < seat->lost_count; i++) {
         const struct uc_lost_work *l = &seat->lost[i];
 
-        for (size_t k = 0; k < l->work.kernel_count && status == UC_OK; k++)
+        for (size_t k = 0; k < l->work.kernel_count && status == UC_OK; k++) {
+            struct uc_measurement m = lost(&l->work, k, l->outcome, l->reason);
+
             status =
-                settle_lost(bench, &l->work, k, l->outcome, l->reason, err);
+                uc_profile_store(bench->profile, bench->summary->environment,
+                                 &l->work.problem, &m, err);
+            if (status == UC_OK)
+                count_outcome(bench, l->outcome);
+        }
     }
     seat->lost_count = 0;
     return status;
@@ -250,8 +249,12 @@ static enum uc_status blame(struct uc_bench *bench, struct uc_seat *seat,
     for (size_t i = 0; i < seat->work.kernel_count; i++)
         progressed = progressed || seat->done[i];
     if (seat->started >= 0) {
-        status = settle_lost(bench, &seat->work, (size_t)seat->started, outcome,
-                             reason, err);
+        struct uc_measurement m =
+            lost(&seat->work, (size_t)seat->started, outcome, reason);
+
+        status = uc_agenda_settle(&seat->agenda, &m, err);
+        if (status == UC_OK)
+            count_outcome(bench, outcome);
         seat->done[seat->started] = true;
     } else if (!progressed && ++seat->work.skip_references > MAX_REFERENCES) {
         status = hold(seat, outcome, reason, err);

@@ -85,6 +85,21 @@ expect 0 "of the legacy API nothing is tuned" \
     bench --profile l --tune --api legacy net.json
 is "there are no engines" l \
     "SELECT count(*) FROM kernel WHERE text LIKE 'eng%'" 0
+# crashed PROFILE: configurations of engine 1 that died at 2 images.
+crashed()
+{
+    sqlite3 "$1" "SELECT count(*) FROM readable WHERE outcome = 'crashed'
+        AND kernel LIKE 'eng1 %' AND micro_batch = 2"
+}
+
+UC_DOUBLE_FAULT='crash:algorithm=eng1,n=2,op=forward'
+export UC_DOUBLE_FAULT
+expect 0 "an engine crashes at a size" bench --profile e --policy 2 net.json
+expect 0 "and its knobs are not turned there" \
+    bench --profile f --tune --policy 2 net.json
+ok "it crashed as often, and did" sh -c '[ "$1" -gt 0 ] && [ "$1" = "$2" ]' \
+    - "$(crashed e)" "$(crashed f)"
+unset UC_DOUBLE_FAULT
 expect 1 "a refresh does not search" \
     bench --profile p --tune --refresh 2026-01-01 net.json
 err_is "ucudnn-plan bench: --refresh does not go with --remeasure, --exhaustive and --tune"
