@@ -1,0 +1,287 @@
+/* The agenda's rounds of tuning, and what is recorded of them. */
+#include "config.h"
+
+#include "tests/agenda_play.h"
+
+#include "planner/tune.h"
+
+static void tuning_goes_on_from_what_it_finds_until_nothing_is_better(
+    void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(4, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+    struct uc_search search;
+
+    (void)state;
+    play.options.tune = true;
+    play.values = 4; /* 1000, 900, 800, 700, and 1000 again */
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured,
+                        "4:eng1 4:eng4 4:eng1=1 4:eng1=2 4:eng1=3 4:eng1=4 ");
+    assert_int_equal(play.likes, 4); /* not of 4, which is slow */
+    search = play_record(&play, UC_API_GRAPH, 4, false);
+    assert_true(search.tuned);
+    assert_int_equal(search.found, 6);
+    assert_int_equal(play_run(&play, 4, "undivided"), 0);
+    play.options.tune = false;
+    assert_int_equal(play_run(&play, 4, "undivided"), 0);
+}
+
+static void tuning_ends_after_some_rounds(void **state)
+{
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    play.options.tune = true;
+    play.values = 9;
+    play_run(&play, 4, "undivided");
+    assert_int_equal(play.likes, UC_TUNE_ROUNDS);
+    assert_int_equal(play.kernels, 1 + UC_TUNE_ROUNDS);
+    assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+}
+
+/** What was searched before is not searched again, but with a new record. */
+static void what_is_there_can_be_tuned_later(void **state)
+{
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_BOTH, UC_BACKWARD_FILTER, &one, 1);
+
+    (void)state;
+    play.values = 2;
+    assert_int_equal(play_run(&play, 4, "2"), 2);
+    assert_false(play_record(&play, UC_API_GRAPH, 2, true).tuned);
+    play.options.tune = true;
+    assert_int_equal(play_run(&play, 4, "2"), 2);
+    assert_string_equal(play.measured, "4:eng1=1 4:eng1=2 2:eng1=1 "
+                                       "2:eng1=2 2:eng1+=1 2:eng1+=2 ");
+    for (int beta = 0; beta < 2; beta++) {
+        struct uc_search search =
+            play_record(&play, UC_API_GRAPH, 2, beta == 1);
+
+        assert_true(search.tuned);
+        assert_int_equal(search.found, 3);
+    }
+    assert_int_equal(play_run(&play, 4, "2"), 0);
+}
+
+/** A search that looks at more has found what was not tuned. */
+static void what_is_found_later_is_tuned_later(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(2, 0),
+                                        play_engine(1, UC_NOTE_DOWN_CONVERT) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.options.tune = true;
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng2 4:eng2=1 ");
+    play.options.allow = UC_NOTE_DOWN_CONVERT;
+    play.options.tune = false;
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng1 ");
+    play.options.tune = true;
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng1=1 ");
+    assert_int_equal(play_run(&play, 4, "undivided"), 0);
+}
+
+/** What was tuned with less admitted is not all that can be, and nothing is
+    searched again that was. */
+static void a_narrow_tuning_does_not_stand_for_a_wide_one(void **state)
+{
+    struct uc_work_kernel engines[] = {
+        play_engine(2, 0), play_engine(1, UC_NOTE_RUNTIME_COMPILED)
+    };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+    struct uc_search search;
+
+    (void)state;
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng2 4:eng1 ");
+    play.options.tune = true;
+    play.options.no_runtime_compiled = true;
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng2=1 ");
+    search = play_record(&play, UC_API_GRAPH, 4, false);
+    assert_false(search.left_out & UC_NOTE_RUNTIME_COMPILED);
+    assert_true(search.tuned &&
+                search.tune_left_out & UC_NOTE_RUNTIME_COMPILED);
+    play.options.tune = play.options.no_runtime_compiled = false;
+    assert_int_equal(play_run(&play, 4, "undivided"), 0);
+    play.options.tune = true;
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng1=1 ");
+    play.options.no_runtime_compiled = true;
+    assert_int_equal(play_run(&play, 4, "undivided"), 0);
+}
+
+/** What was too large when the others were tuned. */
+static void what_fits_later_is_tuned_then(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(90, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.options.tune = true;
+    play_run(&play, 4, "undivided");
+    assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    play.options.tune = false;
+    play.options.max_workspace_bytes = 1 << 21;
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng90 ");
+    assert_false(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+}
+
+/** A search of everything brings what was pruned before, which is tuned. */
+static void an_exhaustive_search_is_tuned_anew(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.options.tune = true;
+    play_run(&play, 8, "2,4");
+    assert_true(play_record(&play, UC_API_GRAPH, 2, false).tuned);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).pruned, 1);
+    play.options.tune = false;
+    play.options.exhaustive = true;
+    play_run(&play, 8, "2,4");
+    assert_string_equal(play.measured, "2:eng2 ");
+    assert_false(play_record(&play, UC_API_GRAPH, 2, false).tuned);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).found, 3);
+    play.options.tune = true;
+    assert_int_equal(play_run(&play, 8, "2,4"), 1);
+    assert_true(play_record(&play, UC_API_GRAPH, 2, false).tuned);
+    assert_int_equal(play_run(&play, 8, "2,4"), 0);
+}
+
+/** The best of the size above is tried, though no heuristic names it. */
+static void tuning_begins_with_the_best_of_the_size_above(void **state)
+{
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    play.values = 4;
+    play.options.tune = true;
+    play_run(&play, 4, "undivided");
+    assert_int_equal(play_run(&play, 4, "2"), 1);
+    assert_string_equal(play.measured,
+                        "2:eng1 2:eng1=1 2:eng1=2 2:eng1=3 2:eng1=4 ");
+    assert_int_equal(play.likes, 2); /* of none and of 3, at once */
+}
+
+/** Each of its configurations would hang for a minute. */
+static void an_engine_that_hangs_is_not_tuned(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.options.tune = true;
+    play.hanging = 1;
+    play_run(&play, 4, "2");
+    assert_string_equal(play.measured, "4:eng1 4:eng2 4:eng1=1 "
+                                       "2:eng1 2:eng2 2:eng2=1 ");
+}
+
+static void a_killed_tuning_is_made_again(void **state)
+{
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    play.values = 4;
+    play.options.tune = true;
+    play.most_works = 4; /* search, measure, and a round of tuning */
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng1 4:eng1=1 ");
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, -1);
+    play.most_works = 0;
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng1=2 4:eng1=3 4:eng1=4 ");
+    assert_int_equal(play.likes, 4); /* from the start, as if not killed */
+    assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, 5);
+}
+
+/** Size 4 up to the first round of its tuning, whose search is in hand. */
+static void begin_tuning(struct stage *stage, struct play *play)
+{
+    play->options.tune = true;
+    stage_open(stage, play, 1);
+    stage_play(stage, play, false);
+    stage_play(stage, play, false);
+    assert_true(stage->work.search && stage->work.kernel_count == 1);
+}
+
+static void a_round_that_fails_keeps_what_the_search_found(void **state)
+{
+    static struct stage stage;
+    struct uc_work_kernel one = play_engine(1, 0), two = play_engine(2, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    begin_tuning(&stage, &play);
+    assert_done(uc_agenda_candidate(&stage.agenda, &two, err));
+    uc_agenda_search_failed(&stage.agenda, false); /* it is made again */
+    assert_done(uc_agenda_candidate(&stage.agenda, &two, err));
+    stage_next(&stage, false);
+    assert_true(!stage.work.search && stage.work.kernel_count == 1);
+    play_work(&play, &stage.agenda, &stage.work);
+    stage_close(&stage, false);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, 2);
+}
+
+static void a_round_given_up_leaves_the_size_for_the_next_run(void **state)
+{
+    static struct stage stage;
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    begin_tuning(&stage, &play);
+    uc_agenda_search_failed(&stage.agenda, true);
+    stage_close(&stage, false);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, -1);
+}
+
+static void what_could_not_be_settled_stays_open_through_the_tuning(
+    void **state)
+{
+    static struct stage stage;
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    begin_tuning(&stage, &play);
+    uc_agenda_leave_unrecorded(&stage.agenda);
+    uc_agenda_search_failed(&stage.agenda, false);
+    stage_close(&stage, false);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            tuning_goes_on_from_what_it_finds_until_nothing_is_better),
+        cmocka_unit_test(tuning_ends_after_some_rounds),
+        cmocka_unit_test(what_is_there_can_be_tuned_later),
+        cmocka_unit_test(what_is_found_later_is_tuned_later),
+        cmocka_unit_test(a_narrow_tuning_does_not_stand_for_a_wide_one),
+        cmocka_unit_test(what_fits_later_is_tuned_then),
+        cmocka_unit_test(an_exhaustive_search_is_tuned_anew),
+        cmocka_unit_test(tuning_begins_with_the_best_of_the_size_above),
+        cmocka_unit_test(an_engine_that_hangs_is_not_tuned),
+        cmocka_unit_test(a_killed_tuning_is_made_again),
+        cmocka_unit_test(a_round_that_fails_keeps_what_the_search_found),
+        cmocka_unit_test(a_round_given_up_leaves_the_size_for_the_next_run),
+        cmocka_unit_test(
+            what_could_not_be_settled_stays_open_through_the_tuning),
+    };
+
+    return cmocka_run_group_tests_name("rounds", tests, play_set_up,
+                                       play_tear_down);
+}
