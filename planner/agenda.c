@@ -24,21 +24,6 @@ static enum uc_status append_row(struct uc_agenda *agenda,
     return UC_OK;
 }
 
-enum uc_status uc_agenda_append(struct uc_work_kernel **list, size_t *count,
-                                const struct uc_work_kernel *kernel,
-                                struct uc_error *err)
-{
-    void *kernels = *list;
-    struct uc_work_kernel *entry =
-        uc_array_append(&kernels, count, sizeof *entry);
-
-    if (entry == NULL)
-        return uc_no_memory(err);
-    *list = kernels;
-    *entry = *kernel;
-    return UC_OK;
-}
-
 bool uc_agenda_lists(const struct uc_work_kernel *list, size_t count,
                      const struct uc_kernel *kernel, bool accumulate)
 {
@@ -99,6 +84,13 @@ const struct uc_work_size *uc_agenda_size(const struct uc_agenda *agenda)
     return &agenda->of->sizes[agenda->next_size - 1];
 }
 
+bool uc_agenda_is_here(const struct uc_agenda *agenda,
+                       const struct uc_measurement *row, bool accumulate)
+{
+    return row->micro_batch == uc_agenda_size(agenda)->micro_batch &&
+           row->accumulate == accumulate;
+}
+
 /** The record of the graph kernels at the size in work; NULL: none. */
 static const struct uc_search *stored_record(const struct uc_agenda *agenda,
                                              int beta)
@@ -120,6 +112,8 @@ static void begin_record(struct uc_agenda *agenda, int beta,
     const struct uc_search *stored = stored_record(agenda, beta);
     struct uc_search *record = &agenda->records[beta];
     unsigned left_out = uc_work_left_out(agenda->options);
+    bool stays = stored != NULL && !agenda->options->exhaustive &&
+                 !gap->again[beta]; /* what tuning came to */
 
     agenda->to_record[beta] = true;
     *record =
@@ -129,17 +123,10 @@ static void begin_record(struct uc_agenda *agenda, int beta,
                             .left_out = left_out };
     if (stored != NULL && !gap->search[beta])
         *record = *stored;
-    if (gap->tune[beta]) {
-        record->tuned = true;
-        record->tune_left_out = left_out;
-    } else if (stored != NULL && !agenda->options->exhaustive &&
-               !gap->again[beta]) {
-        record->tuned = stored->tuned;
-        record->tune_left_out = stored->tune_left_out;
-    } else {
-        record->tuned = false;
-        record->tune_left_out = 0;
-    }
+    record->tuned = gap->tune[beta] || (stays && stored->tuned);
+    record->tune_left_out = gap->tune[beta] ? left_out
+                            : stays         ? stored->tune_left_out
+                                            : 0;
 }
 
 static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
@@ -157,18 +144,16 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
     if (status != UC_OK)
         return status;
     agenda->state = UC_AGENDA_SEARCHING;
-    agenda->kernel_count = agenda->handed_out = 0;
-    free(agenda->kernels); /* an array that grows starts with nothing */
-    agenda->kernels = NULL;
+    free(agenda->kernels);
+    agenda->kernels = gap.kernels; /* taken over */
+    agenda->kernel_count = gap.kernel_count;
+    agenda->handed_out = 0;
     free(agenda->seen);
     free(agenda->tuned);
     agenda->seen = agenda->tuned = NULL;
     agenda->seen_count = agenda->tuned_count = 0;
     agenda->round = 0;
     memset(agenda->to_record, 0, sizeof agenda->to_record);
-    for (size_t i = 0; i < gap.kernel_count && status == UC_OK; i++)
-        status = uc_agenda_append(&agenda->kernels, &agenda->kernel_count,
-                                  &gap.kernels[i], err);
     for (int beta = 0; beta < 2; beta++) {
         agenda->is_new[beta] = gap.search[beta];
         agenda->to_search[beta] = gap.search[beta] || gap.tune[beta];
@@ -176,8 +161,7 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
         if (agenda->to_search[beta] || gap.again[beta])
             begin_record(agenda, beta, &gap);
     }
-    uc_work_gap_free(&gap);
-    return status;
+    return UC_OK;
 }
 
 /** Graph kernels that exist at the size in work: those to be measured, in
@@ -281,8 +265,7 @@ static bool is_recorded(const struct uc_agenda *agenda,
     const struct uc_measurement *row = &agenda->rows[index];
 
     if (row->kernel.api != UC_API_GRAPH ||
-        row->micro_batch != record->micro_batch ||
-        row->accumulate != record->accumulate ||
+        !uc_agenda_is_here(agenda, row, record->accumulate) ||
         !uc_work_admits(&agenda->of->problem, agenda->options, row->notes))
         return false;
     for (size_t i = index + 1; i < agenda->row_count; i++)
@@ -411,8 +394,7 @@ static bool has_row(const struct uc_agenda *agenda,
     for (size_t i = 0; i < agenda->row_count; i++) {
         const struct uc_measurement *row = &agenda->rows[i];
 
-        if (row->micro_batch == uc_agenda_size(agenda)->micro_batch &&
-            row->accumulate == candidate->accumulate &&
+        if (uc_agenda_is_here(agenda, row, candidate->accumulate) &&
             uc_kernel_equal(&row->kernel, &candidate->kernel))
             return true;
     }
@@ -432,8 +414,7 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
         uc_agenda_lists(agenda->seen, agenda->seen_count, &candidate->kernel,
                         candidate->accumulate))
         return UC_OK;
-    status =
-        uc_agenda_append(&agenda->seen, &agenda->seen_count, candidate, err);
+    status = uc_work_append(&agenda->seen, &agenda->seen_count, candidate, err);
     /* Of a search on record only what tuning begins with is asked. */
     if (status != UC_OK || (agenda->round == 0 && !agenda->is_new[beta]))
         return status;
@@ -447,8 +428,8 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
         agenda->records[beta].found++;
     /* One that was too large and may fit today is in the list already. */
     return known ? UC_OK
-                 : uc_agenda_append(&agenda->kernels, &agenda->kernel_count,
-                                    candidate, err);
+                 : uc_work_append(&agenda->kernels, &agenda->kernel_count,
+                                  candidate, err);
 }
 
 void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up)

@@ -60,8 +60,8 @@ struct uc_agenda {
     size_t seen_count, seen_from; /**< now, and before the search in work */
     struct uc_work_kernel *tuned; /**< what is like these is known */
     size_t tuned_count;
-    size_t tune_from[2], tune_to[2]; /**< this round's of them, by beta case */
-    struct uc_search records[2];     /**< by beta case */
+    size_t round_from;           /**< this round's of them begin here */
+    struct uc_search records[2]; /**< by beta case */
     bool to_record[2];
 };
 

@@ -11,15 +11,14 @@
 
 #include "planner/agenda.h"
 
-/** To a list that the caller frees. */
-enum uc_status uc_agenda_append(struct uc_work_kernel **list, size_t *count,
-                                const struct uc_work_kernel *kernel,
-                                struct uc_error *err);
 bool uc_agenda_lists(const struct uc_work_kernel *list, size_t count,
                      const struct uc_kernel *kernel, bool accumulate);
 
 /** The size in work. */
 const struct uc_work_size *uc_agenda_size(const struct uc_agenda *agenda);
+/** Whether a row is of that size and this beta case. */
+bool uc_agenda_is_here(const struct uc_agenda *agenda,
+                       const struct uc_measurement *row, bool accumulate);
 
 /** A round of tuning; not begun when there is nothing left to tune. */
 enum uc_status uc_agenda_begin_round(struct uc_agenda *agenda, bool *begun,

@@ -4,7 +4,6 @@
 #include "planner/tune.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /** The next larger size with measured engines at this beta case; 0: none. */
 static int64_t size_above(const struct uc_agenda *agenda, int beta)
@@ -37,8 +36,7 @@ static bool is_dangerous(const struct uc_agenda *agenda, int engine, int beta)
         const struct uc_measurement *row = &agenda->rows[i];
 
         if (row->kernel.api == UC_API_GRAPH && row->kernel.engine == engine &&
-            row->accumulate == (beta == 1) &&
-            row->micro_batch == uc_agenda_size(agenda)->micro_batch &&
+            uc_agenda_is_here(agenda, row, beta == 1) &&
             (row->outcome == UC_CRASHED || row->outcome == UC_TIMED_OUT ||
              row->outcome == UC_OUT_OF_BOUNDS))
             return true;
@@ -68,8 +66,8 @@ static enum uc_status add_wanted(struct uc_agenda *agenda, int beta,
                                 &kernel.kernel) == NULL &&
             uc_tune_wants(rows, count, i) &&
             !is_dangerous(agenda, kernel.kernel.engine, beta))
-            status = uc_agenda_append(&agenda->tuned, &agenda->tuned_count,
-                                      &kernel, err);
+            status = uc_work_append(&agenda->tuned, &agenda->tuned_count,
+                                    &kernel, err);
     }
     return status;
 }
@@ -127,6 +125,7 @@ enum uc_status uc_agenda_begin_round(struct uc_agenda *agenda, bool *begun,
     if (agenda->round == UC_TUNE_ROUNDS)
         return UC_OK;
     agenda->round++;
+    agenda->round_from = agenda->tuned_count;
     for (int beta = 0; beta < 2 && status == UC_OK; beta++) {
         size_t from = agenda->tuned_count;
 
@@ -134,8 +133,6 @@ enum uc_status uc_agenda_begin_round(struct uc_agenda *agenda, bool *begun,
             continue;
         status = add_to_tune(agenda, beta, err);
         agenda->to_search[beta] = agenda->tuned_count > from;
-        agenda->tune_from[beta] = from;
-        agenda->tune_to[beta] = agenda->tuned_count;
         *begun = *begun || agenda->to_search[beta];
     }
     if (*begun)
@@ -146,12 +143,10 @@ enum uc_status uc_agenda_begin_round(struct uc_agenda *agenda, bool *begun,
 void uc_agenda_set_likes(const struct uc_agenda *agenda, int beta,
                          struct uc_work *work)
 {
-    size_t from = agenda->tune_from[beta];
-    size_t count = agenda->tune_to[beta] - from;
-
     if (agenda->round == 0)
         return;
-    work->kernel_count = count < UC_WORK_KERNELS ? count : UC_WORK_KERNELS;
-    memcpy(work->kernels, agenda->tuned + from,
-           work->kernel_count * sizeof *work->kernels);
+    for (size_t i = agenda->round_from; i < agenda->tuned_count; i++)
+        if (agenda->tuned[i].accumulate == (beta == 1) &&
+            work->kernel_count < UC_WORK_KERNELS)
+            work->kernels[work->kernel_count++] = agenda->tuned[i];
 }

@@ -80,16 +80,24 @@ static const struct args defaults = {
                .kernel_timeout_s = UC_BENCH_KERNEL_TIMEOUT_S },
 };
 
-/** Kernels that a search finds and pruning leaves, about. */
-enum { GRAPH_KERNELS = 25 };
+/** Kernels that a search finds and pruning leaves, about; and what tuning adds
+    (AlexNet and ResNet-18: 37). */
+enum { GRAPH_KERNELS = 25, TUNED_KERNELS = 40 };
+
+static int kernels_a_search(const struct uc_work_options *options)
+{
+    return GRAPH_KERNELS + (options->tune ? TUNED_KERNELS : 0);
+}
 
 /** About what an H200 takes: 40 ms a search, 4 ms a kernel, and eight runs at
     15 TFLOP/s for the half of the kernels that exist. */
 static double estimate_s(const struct uc_problem *problem,
-                         const struct uc_work_size *size)
+                         const struct uc_work_size *size,
+                         const struct uc_work_options *options)
 {
     double macs = uc_problem_macs(problem, size->micro_batch);
-    double kernels = (double)size->kernels + GRAPH_KERNELS * size->searches;
+    double kernels = (double)size->kernels +
+                     (double)kernels_a_search(options) * size->searches;
 
     return 40e-3 * size->searches + kernels * (4e-3 + 4 * 2 * macs / 15e12);
 }
@@ -162,6 +170,7 @@ struct missing {
 
 /** A line a size: kernels known by name, and what is to be searched. */
 static void print_problem(const struct uc_work_problem *of,
+                          const struct uc_work_options *options,
                           struct missing *missing)
 {
     char text[UC_PROBLEM_TEXT];
@@ -177,7 +186,7 @@ static void print_problem(const struct uc_work_problem *of,
         puts(size->searches > 0 ? "graph engines to be searched" : "");
         missing->kernels += (int64_t)size->kernels;
         missing->searches += size->searches;
-        missing->seconds += estimate_s(&of->problem, size);
+        missing->seconds += estimate_s(&of->problem, size, options);
     }
 }
 
@@ -206,7 +215,7 @@ static enum uc_status dry_run(const struct args *args,
                               all->operation_count, &args->policy, options,
                               &list, &count, err);
     for (size_t i = 0; i < count; i++)
-        print_problem(&list[i], &missing);
+        print_problem(&list[i], options, &missing);
     if (status == UC_OK) {
         uc_progress_duration(missing.seconds, duration);
         printf("%lld measurements", (long long)missing.kernels);
@@ -215,7 +224,8 @@ static enum uc_status dry_run(const struct args *args,
                    (long long)missing.searches);
         printf(", about %s on one GPU", duration);
         if (missing.searches > 0)
-            printf(" with %d engines measured a search", GRAPH_KERNELS);
+            printf(" with %d engines measured a search",
+                   kernels_a_search(options));
         printf("\n%s\n", against);
     }
     uc_work_list_free(list, count);

@@ -86,14 +86,17 @@ static bool is_to_be_tried_again(const struct uc_measurement *row,
            row->workspace_bytes <= options->max_workspace_bytes;
 }
 
-static enum uc_status append(void **list, size_t *count,
-                             const struct uc_work_kernel *kernel,
-                             struct uc_error *err)
+enum uc_status uc_work_append(struct uc_work_kernel **list, size_t *count,
+                              const struct uc_work_kernel *kernel,
+                              struct uc_error *err)
 {
-    struct uc_work_kernel *entry = uc_array_append(list, count, sizeof *entry);
+    void *kernels = *list;
+    struct uc_work_kernel *entry =
+        uc_array_append(&kernels, count, sizeof *entry);
 
     if (entry == NULL)
         return uc_no_memory(err);
+    *list = kernels;
     *entry = *kernel;
     return UC_OK;
 }
@@ -101,7 +104,8 @@ static enum uc_status append(void **list, size_t *count,
 static enum uc_status add_legacy(const struct uc_problem *problem,
                                  int64_t micro_batch, bool accumulate,
                                  const struct uc_work_options *options,
-                                 const struct uc_work_known *known, void **list,
+                                 const struct uc_work_known *known,
+                                 struct uc_work_kernel **list,
                                  size_t *list_count, struct uc_error *err)
 {
     struct uc_kernel kernels[UC_LEGACY_KERNELS];
@@ -120,7 +124,7 @@ static enum uc_status add_legacy(const struct uc_problem *problem,
         };
 
         if (row == NULL ? !searched : is_to_be_tried_again(row, options))
-            status = append(list, list_count, &kernel, err);
+            status = uc_work_append(list, list_count, &kernel, err);
     }
     return status;
 }
@@ -143,8 +147,9 @@ static bool is_missing_again(const struct uc_measurement *row,
 static enum uc_status add_rows(const struct uc_problem *problem,
                                bool accumulate,
                                const struct uc_work_options *options,
-                               const struct uc_work_known *known, void **list,
-                               size_t *list_count, struct uc_error *err)
+                               const struct uc_work_known *known,
+                               struct uc_work_kernel **list, size_t *list_count,
+                               struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
@@ -162,7 +167,7 @@ static enum uc_status add_rows(const struct uc_problem *problem,
             uc_work_admits(problem, options, notes) &&
             !uc_known_bad_reason(options->known_bad, options->cudnn, problem,
                                  &row->kernel))
-            status = append(list, list_count, &kernel, err);
+            status = uc_work_append(list, list_count, &kernel, err);
     }
     return status;
 }
@@ -181,7 +186,6 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
     unsigned looked_for = options->refresh_before > 0 ? 0 : options->apis;
     int cases = size->accumulates ? 2 : 1;
     size_t named;
-    void *list = NULL;
 
     if (!options->remeasure)
         here = (struct uc_work_known){ to > from ? known->rows + from : NULL,
@@ -189,8 +193,9 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
                                        known->search_count };
     for (int beta = 0; beta < cases && status == UC_OK; beta++) {
         if (looked_for & 1u << UC_API_LEGACY)
-            status = add_legacy(problem, size->micro_batch, beta == 1, options,
-                                &here, &list, &found.kernel_count, err);
+            status =
+                add_legacy(problem, size->micro_batch, beta == 1, options,
+                           &here, &found.kernels, &found.kernel_count, err);
         if (looked_for & 1u << UC_API_GRAPH) {
             const struct uc_search *s = find_search(
                 &here, options, UC_API_GRAPH, size->micro_batch, beta == 1);
@@ -200,21 +205,19 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
         }
         named = found.kernel_count;
         if (status == UC_OK)
-            status = add_rows(problem, beta == 1, options, &here, &list,
-                              &found.kernel_count, err);
+            status = add_rows(problem, beta == 1, options, &here,
+                              &found.kernels, &found.kernel_count, err);
         /* What fits today may be the best. */
         found.again[beta] =
             found.kernel_count > named && options->refresh_before == 0;
         found.tune[beta] =
             found.tune[beta] || (options->tune && found.again[beta]);
     }
-    if (status != UC_OK) {
-        free(list);
-        return status;
-    }
-    found.kernels = list;
-    *gap = found;
-    return UC_OK;
+    if (status == UC_OK)
+        *gap = found;
+    else
+        uc_work_gap_free(&found);
+    return status;
 }
 
 void uc_work_gap_free(struct uc_work_gap *gap)

@@ -79,6 +79,11 @@ struct uc_work_known {
     size_t search_count;
 };
 
+/** To a list that the caller frees. */
+enum uc_status uc_work_append(struct uc_work_kernel **list, size_t *count,
+                              const struct uc_work_kernel *kernel,
+                              struct uc_error *err);
+
 /** What one size lacks. */
 struct uc_work_gap {
     struct uc_work_kernel *kernels; /**< known by name; beta 0 before 1 */

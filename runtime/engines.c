@@ -280,16 +280,17 @@ static cudnnStatus_t take_some_of(struct search *s,
     static const int percent[] = {
         25, 50, 66, 75, 90, 110, 125, 150, 200, 400
     };
+    enum { PERCENTS = sizeof percent / sizeof *percent };
     int64_t value = chosen(like, knob->type);
     cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
 
-    for (size_t i = 0; i < sizeof percent / sizeof *percent && value > 0 &&
-                       status == CUDNN_STATUS_SUCCESS;
-         i++)
-        status = take_with(s, like, knob, value * percent[i] / 100);
+    if (value > 0) {
+        for (int i = 0; i < PERCENTS && status == CUDNN_STATUS_SUCCESS; i++)
+            status = take_with(s, like, knob, value * percent[i] / 100);
+        return status;
+    }
     for (int64_t power = 1;
-         power <= knob->highest && value <= 0 && status == CUDNN_STATUS_SUCCESS;
-         power *= 2)
+         power <= knob->highest && status == CUDNN_STATUS_SUCCESS; power *= 2)
         status = take_with(s, like, knob, power);
     return status;
 }

@@ -10,9 +10,8 @@
  * other knobs of known engines.) A candidate is one whose engine configuration
  * cuDNN accepts at the micro-batch; no execution plan is built.
  *
- * The heuristics name few of the configurations that an engine has (of the
- * newest, one in fifty), and not always the best: uc_engines_near() finds what
- * is like a good one.
+ * The heuristics name few of the configurations that an engine has, and not
+ * always the best: uc_engines_near() finds what is like a good one.
  *
  * Units:   *_bytes are bytes, batches count images.
  * Owner:   close a search with uc_engines_close(), which takes NULL; a list

@@ -28,14 +28,6 @@ query()
     sqlite3 "$1" "$2"
 }
 
-# is NAME PROFILE SQL VALUE: a query of a profile answers so.
-is()
-{
-    query "$2" "$3" >value
-    printf '%s\n' "$4" >value.expected
-    ok "$1" same value.expected value
-}
-
 # Sizes at which a kernel has a row, falling.
 sizes="SELECT group_concat(micro_batch, ' ') FROM (SELECT micro_batch
     FROM readable WHERE kernel = "
@@ -52,73 +44,73 @@ out_has "0 measurements, about 0 s"
 
 # Engine 1 with tile 4 takes 3,000 + 0.64 M ns and 7,776 N bytes, engine 2 takes
 # 2,500 + 0.6 M and 65,536 + 1,296 N, which is less from 16 images on.
-is "an engine beaten twice is not measured where it would be again" p \
+query_is "an engine beaten twice is not measured where it would be again" p \
     "$sizes 'eng1 k2=4 k3=0' ORDER BY micro_batch DESC)" "64 32 8 4 2 1"
-is "its conqueror is" p \
+query_is "its conqueror is" p \
     "$sizes 'eng2' ORDER BY micro_batch DESC)" "64 32 16 8 4 2 1"
-is "the records say so" p "SELECT group_concat(pruned > 0, ' ') FROM (SELECT
+query_is "the records say so" p "SELECT group_concat(pruned > 0, ' ') FROM (SELECT
     pruned FROM search WHERE api = 'graph' ORDER BY micro_batch DESC)" \
     "0 0 1 0 0 0 0"
-is "no fma engine has tensor cores" p "SELECT count(*) FROM readable
+query_is "no fma engine has tensor cores" p "SELECT count(*) FROM readable
     WHERE kernel LIKE 'eng%' AND notes & 2" 0
-is "engines that are compiled are slow to build" p "SELECT count(*)
+query_is "engines that are compiled are slow to build" p "SELECT count(*)
     FROM readable WHERE kernel LIKE 'eng12%' AND build_ns < 5000000" 0
-is "legacy kernels are built by nobody" p "SELECT count(*) FROM readable
+query_is "legacy kernels are built by nobody" p "SELECT count(*) FROM readable
     WHERE kernel NOT LIKE 'eng%' AND build_ns > 0" 0
-is "all is right" p "SELECT count(*) FROM readable
+query_is "all is right" p "SELECT count(*) FROM readable
     WHERE outcome NOT IN ('measured', 'unsupported', 'cut-off')" 0
-is "engines that are cut off keep no samples" p "SELECT count(*)
+query_is "engines that are cut off keep no samples" p "SELECT count(*)
     FROM measurement JOIN kernel ON kernel.id = kernel
     JOIN outcome ON outcome.id = outcome WHERE kernel.text LIKE 'eng%'
     AND (outcome.text = 'cut-off') = (samples IS NOT NULL)" 0
 
 expect 0 "an exhaustive run measures the rest" \
     bench --profile p --exhaustive net.json
-is "at every size" p \
+query_is "at every size" p \
     "$sizes 'eng1 k2=4 k3=0' ORDER BY micro_batch DESC)" "64 32 16 8 4 2 1"
-is "and the records say that, too" p \
+query_is "and the records say that, too" p \
     "SELECT sum(pruned) FROM search WHERE api = 'graph'" 0
 expect 0 "and leaves nothing" bench --profile p --exhaustive net.json
 out_has "0 measurements in "
 
 expect 0 "the legacy API alone" bench --profile l --api legacy net.json
-is "has no engines" l "SELECT count(*) FROM kernel WHERE text LIKE 'eng%'" 0
+query_is "has no engines" l "SELECT count(*) FROM kernel WHERE text LIKE 'eng%'" 0
 expect 0 "the graph API alone" bench --profile g --api graph net.json
-is "has no algorithms" g \
+query_is "has no algorithms" g \
     "SELECT count(*) FROM kernel WHERE text NOT LIKE 'eng%'" 0
 expect 0 "what one has not, the other adds" bench --profile l net.json
-is "engines were added" l "SELECT count(*) > 0 FROM kernel
+query_is "engines were added" l "SELECT count(*) > 0 FROM kernel
     WHERE text LIKE 'eng%'" 1
 expect 1 "another API is no API" bench --profile l --api cuda net.json
 err_one_line
 
 expect 0 "compiled engines can be left out" \
     bench --profile n --no-runtime-compiled net.json
-is "there are none" n "SELECT count(*) FROM kernel WHERE text LIKE 'eng12%'" 0
+query_is "there are none" n "SELECT count(*) FROM kernel WHERE text LIKE 'eng12%'" 0
 expect 0 "and added" bench --profile n net.json
-is "there are some" n "SELECT count(*) > 0 FROM readable
+query_is "there are some" n "SELECT count(*) > 0 FROM readable
     WHERE kernel LIKE 'eng12%'" 1
 
 expect 0 "tf32 takes tensor cores" bench --profile t --math tf32 net.json
-is "no inputs are rounded to half" t "SELECT count(*) FROM kernel
+query_is "no inputs are rounded to half" t "SELECT count(*) FROM kernel
     WHERE text LIKE 'eng8%'" 0
-is "nor are other kernels shut out" t "SELECT count(DISTINCT notes & 2)
+query_is "nor are other kernels shut out" t "SELECT count(DISTINCT notes & 2)
     FROM readable WHERE kernel LIKE 'eng%'" 2
 expect 0 "unless that is allowed" \
     bench --profile t --math tf32 --allow down-convert net.json
-is "then they are" t "SELECT count(*) > 0 FROM readable
+query_is "then they are" t "SELECT count(*) > 0 FROM readable
     WHERE kernel LIKE 'eng8%' AND outcome = 'measured'" 1
 
 UC_DOUBLE_CUDNN_VERSION=91402
 export UC_DOUBLE_CUDNN_VERSION
 expect 0 "engines known to be bad" bench --profile b cube.json
 out_has " engines are known to be bad and were not measured"
-is "are not measured" b "SELECT group_concat(DISTINCT
+query_is "are not measured" b "SELECT group_concat(DISTINCT
     substr(problem, 1, instr(problem, ':') - 1)) FROM readable
     WHERE kernel LIKE 'eng23%'" backward-filter
 unset UC_DOUBLE_CUDNN_VERSION
 expect 0 "in a version without the fault they are" bench --profile c cube.json
-is "for every operation" c "SELECT count(DISTINCT problem) FROM readable
+query_is "for every operation" c "SELECT count(DISTINCT problem) FROM readable
     WHERE kernel LIKE 'eng23%'" 3
 
 # fault FAULT NAME [OPTION...]: a run with it into a fresh profile f.
@@ -136,18 +128,18 @@ fault()
 outcome="SELECT kernel || ' ' || micro_batch || ' ' || outcome FROM readable
     WHERE outcome NOT IN ('measured', 'cut-off')"
 fault 'crash:algorithm=eng1,n=32' "an engine that crashes"
-is "costs a row for each of its configurations" f \
+query_is "costs a row for each of its configurations" f \
     "SELECT count(*) FROM readable WHERE outcome = 'crashed'" 3
 fault 'crash:algorithm=eng9,n=8,call=build' \
     "one that crashes when it is built"
-is "is known to" f "$outcome" "eng9 8 crashed"
+query_is "is known to" f "$outcome" "eng9 8 crashed"
 fault 'hang:algorithm=eng9,n=8' "one that hangs" --kernel-timeout 4
-is "is known to hang" f "$outcome" "eng9 8 timed-out"
+query_is "is known to hang" f "$outcome" "eng9 8 timed-out"
 fault 'wrong:algorithm=eng9,n=8' "one that is wrong"
-is "is found out" f "$outcome" "eng9 8 wrong"
+query_is "is found out" f "$outcome" "eng9 8 wrong"
 fault 'fail:algorithm=eng9,n=8,call=build,status=3000' \
     "one that has no plan after all"
-is "needs no row" f "SELECT count(*) FROM readable WHERE kernel = 'eng9'
+query_is "needs no row" f "SELECT count(*) FROM readable WHERE kernel = 'eng9'
     AND micro_batch = 8" 0
 expect 0 "and is not missed" bench --profile f --api graph net.json
 out_has "0 measurements in "
@@ -158,12 +150,12 @@ export UC_DOUBLE_FAULT
 expect 0 "a search that crashes" bench --profile f net.json
 unset UC_DOUBLE_FAULT
 out_has "1 searches for graph engines failed (signal 11"
-is "costs the engines of one size" f "SELECT group_concat(DISTINCT micro_batch)
+query_is "costs the engines of one size" f "SELECT group_concat(DISTINCT micro_batch)
     FROM readable WHERE kernel LIKE 'eng%' AND micro_batch IN (4, 8, 16)" "4,16"
-is "and no legacy kernel" f "SELECT count(*) FROM readable
+query_is "and no legacy kernel" f "SELECT count(*) FROM readable
     WHERE micro_batch = 8 AND kernel NOT LIKE 'eng%'" 8
 expect 0 "the next run searches again" bench --profile f net.json
-is "and finds them" f "SELECT count(*) > 0 FROM readable
+query_is "and finds them" f "SELECT count(*) > 0 FROM readable
     WHERE kernel LIKE 'eng%' AND micro_batch = 8" 1
 expect 0 "then nothing is left" bench --profile f net.json
 out_has "0 measurements in "
@@ -180,7 +172,7 @@ for size in 8 16; do
     unset UC_DOUBLE_FAULT
     out_has "searches for graph engines failed"
     expect 0 "is made again" bench --profile f --api graph --exhaustive net.json
-    is "and finds all" f "SELECT count(*) FROM readable" "$found"
+    query_is "and finds all" f "SELECT count(*) FROM readable" "$found"
 done
 
 # A killed run: it hangs at size 4, behind four finished sizes.
@@ -203,11 +195,11 @@ before=$(query f "SELECT count(*) FROM measurement")
 expect 0 "a run goes on where another was killed" \
     bench --profile f --api graph net.json
 done_again=$(sed -n 's/^\([0-9]*\) measurements.*/\1/p' out)
-is "without measuring anything twice" f "SELECT count(*) FROM measurement" \
+query_is "without measuring anything twice" f "SELECT count(*) FROM measurement" \
     "$((before + done_again))"
 expect 0 "until all is there" bench --profile f --api graph net.json
 out_has "0 measurements in "
-is "as in a run that was not killed" f "SELECT count(*) FROM measurement" \
+query_is "as in a run that was not killed" f "SELECT count(*) FROM measurement" \
     "$(query g "SELECT count(*) FROM measurement")"
 
 expect 0 "a dry run says what is to be searched" \

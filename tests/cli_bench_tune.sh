@@ -18,14 +18,6 @@ bench()
     with_double ucudnn-plan bench --no-runtime-compiled "$@"
 }
 
-# is NAME PROFILE SQL VALUE: a query of a profile answers so.
-is()
-{
-    sqlite3 "$2" "$3" >value
-    printf '%s\n' "$4" >value.expected
-    ok "$1" same value.expected value
-}
-
 # The fastest engines at any size and beta case, with their first knob.
 fastest="SELECT group_concat(DISTINCT substr(kernel, 1, 9)) FROM (SELECT kernel,
     min(time_ns)
@@ -42,21 +34,22 @@ total()
 }
 
 expect 0 "the heuristics' engines are measured" bench --profile p net.json
-is "the fastest is what a heuristic says" p "$fastest" "eng1 k2=3"
+query_is "the fastest is what a heuristic says" p "$fastest" "eng1 k2=3"
 total p >before
-is "nothing is tuned" p "SELECT max(tuned) FROM search" 0
+query_is "nothing is tuned" p "SELECT max(tuned) FROM search" 0
 expect 0 "a dry run says what tuning would do" \
     bench --profile p --tune --dry-run net.json
 out_has "0 measurements and 8 searches for graph engines"
+out_has "65 engines measured a search"
 
 : >log
 expect 0 "what is there can be tuned" bench --profile p --tune net.json
-is "the fastest is the one with its knob turned" p "$fastest" "eng1 k2=4"
+query_is "the fastest is the one with its knob turned" p "$fastest" "eng1 k2=4"
 total p >after
 ok "the plan is faster" test "$(cat after)" -lt "$(cat before)"
-is "every search of engines is tuned" p \
+query_is "every search of engines is tuned" p \
     "SELECT min(tuned) FROM search WHERE api = 'graph'" 1
-is "all is right" p "SELECT count(*) FROM readable
+query_is "all is right" p "SELECT count(*) FROM readable
     WHERE outcome NOT IN ('measured', 'unsupported', 'cut-off')" 0
 ok "no misuse of CUDA or cuDNN" test -z "$(grep ' misuse ' log)"
 : >log
@@ -67,7 +60,7 @@ expect 0 "nor has one without tuning" bench --profile p net.json
 out_has "0 measurements in "
 
 expect 0 "all at once finds the same" bench --profile q --tune net.json
-is "the same is the fastest" q "$fastest" "eng1 k2=4"
+query_is "the same is the fastest" q "$fastest" "eng1 k2=4"
 total q >once
 ok "the plan is the same" cmp after once
 
@@ -80,10 +73,10 @@ out_has "0 measurements in "
 expect 0 "the time is up" bench --profile r --tune --time-budget 0.2 net.json
 out_has "micro-batch sizes are left"
 expect 0 "and it goes on" bench --profile r --tune net.json
-is "to the same end" r "$fastest" "eng1 k2=4"
+query_is "to the same end" r "$fastest" "eng1 k2=4"
 expect 0 "of the legacy API nothing is tuned" \
     bench --profile l --tune --api legacy net.json
-is "there are no engines" l \
+query_is "there are no engines" l \
     "SELECT count(*) FROM kernel WHERE text LIKE 'eng%'" 0
 # crashed PROFILE: configurations of engine 1 that died at 2 images.
 crashed()

@@ -127,6 +127,12 @@ static const struct old_profile {
       1 },
 };
 
+static void each_old_profile(void (*check)(const struct old_profile *old))
+{
+    for (size_t i = 0; i < UNIT_COUNT(old_profiles); i++)
+        check(&old_profiles[i]);
+}
+
 static void assert_old_rows(struct uc_profile *profile)
 {
     struct uc_environment env = sample_environment();
@@ -202,8 +208,7 @@ static void check_is_read_as_it_is(const struct old_profile *old)
 static void an_old_profile_is_read_as_it_is(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(old_profiles); i++)
-        check_is_read_as_it_is(&old_profiles[i]);
+    each_old_profile(check_is_read_as_it_is);
 }
 
 static void check_is_updated_when_written(const struct old_profile *old)
@@ -237,8 +242,7 @@ static void check_is_updated_when_written(const struct old_profile *old)
 static void an_old_profile_is_updated_when_written(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(old_profiles); i++)
-        check_is_updated_when_written(&old_profiles[i]);
+    each_old_profile(check_is_updated_when_written);
 }
 
 /** A reader that opened the file before sees its rows. */
@@ -260,8 +264,7 @@ static void check_reader_outlives_the_update(const struct old_profile *old)
 static void a_reader_outlives_the_update(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(old_profiles); i++)
-        check_reader_outlives_the_update(&old_profiles[i]);
+    each_old_profile(check_reader_outlives_the_update);
 }
 
 /* ---------------------------------------------------------------- plans */

@@ -120,6 +120,14 @@ err_one_line()
         show_file err
 }
 
+# query_is NAME FILE SQL VALUE: SQLite answers so.
+query_is()
+{
+    sqlite3 "$2" "$3" >value
+    printf '%s\n' "$4" >value.expected
+    ok "$1" same value.expected value
+}
+
 # await FILE: until it is there, but not for ever.
 await()
 {
