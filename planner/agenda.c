@@ -129,6 +129,23 @@ static void begin_record(struct uc_agenda *agenda, int beta,
                                             : 0;
 }
 
+/** What fits now is not tuned: said before it has rows, which a run that is
+    killed leaves. */
+static enum uc_status withdraw_tuned(struct uc_agenda *agenda, int beta,
+                                     struct uc_error *err)
+{
+    const struct uc_search *stored = stored_record(agenda, beta);
+    struct uc_search record;
+
+    if (stored == NULL || !stored->tuned)
+        return UC_OK;
+    record = *stored;
+    record.tuned = false;
+    record.tune_left_out = 0;
+    return uc_profile_store_search(agenda->profile, agenda->env,
+                                   &agenda->of->problem, &record, err);
+}
+
 static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
 {
     struct uc_work_known known = { agenda->rows, agenda->known_rows,
@@ -154,14 +171,16 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
     agenda->seen_count = agenda->tuned_count = 0;
     agenda->round = 0;
     memset(agenda->to_record, 0, sizeof agenda->to_record);
-    for (int beta = 0; beta < 2; beta++) {
+    for (int beta = 0; beta < 2 && status == UC_OK; beta++) {
         agenda->is_new[beta] = gap.search[beta];
         agenda->to_search[beta] = gap.search[beta] || gap.tune[beta];
         agenda->to_tune[beta] = gap.tune[beta];
         if (agenda->to_search[beta] || gap.again[beta])
             begin_record(agenda, beta, &gap);
+        if (gap.again[beta])
+            status = withdraw_tuned(agenda, beta, err);
     }
-    return UC_OK;
+    return status;
 }
 
 /** Graph kernels that exist at the size in work: those to be measured, in

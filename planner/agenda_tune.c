@@ -28,15 +28,16 @@ static bool is_seen(const struct uc_agenda *agenda,
                            row->accumulate);
 }
 
-/** Whether an engine took down its worker or wrote where it must not: what is
-    like its configurations is not looked for at the size in work. */
+/** Whether an engine took down its worker or wrote where it must not, as far
+    as was seen: what is like its configurations is not looked for at the size
+    in work. */
 static bool is_dangerous(const struct uc_agenda *agenda, int engine, int beta)
 {
     for (size_t i = 0; i < agenda->row_count; i++) {
         const struct uc_measurement *row = &agenda->rows[i];
 
         if (row->kernel.api == UC_API_GRAPH && row->kernel.engine == engine &&
-            uc_agenda_is_here(agenda, row, beta == 1) &&
+            uc_agenda_is_here(agenda, row, beta == 1) && is_seen(agenda, row) &&
             (row->outcome == UC_CRASHED || row->outcome == UC_TIMED_OUT ||
              row->outcome == UC_OUT_OF_BOUNDS))
             return true;

@@ -133,6 +133,21 @@ static void what_fits_later_is_tuned_then(void **state)
     assert_false(play_record(&play, UC_API_GRAPH, 4, false).tuned);
 }
 
+static void what_fits_later_is_tuned_though_that_run_was_killed(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(90, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.options.tune = true;
+    play_run(&play, 4, "undivided");
+    play.options.max_workspace_bytes = 1 << 21;
+    play.most_works = 2; /* asked what there is, and measured */
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng90 ");
+    assert_false(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+}
+
 /** A search of everything brings what was pruned before, which is tuned. */
 static void an_exhaustive_search_is_tuned_anew(void **state)
 {
@@ -234,6 +249,32 @@ static void a_round_that_fails_keeps_what_the_search_found(void **state)
     assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, 2);
 }
 
+/** The next run does the rest of the round, as the killed one would have. */
+static void a_round_that_crashed_and_was_killed_is_made_again(void **state)
+{
+    static struct stage stage;
+    struct uc_work_kernel one = play_engine(1, 0), turned = one;
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+    struct uc_measurement crashed = { .micro_batch = 4,
+                                      .outcome = UC_CRASHED,
+                                      .reason = "as played",
+                                      .error = -1 };
+
+    (void)state;
+    turned.kernel.knob_count = 1;
+    turned.kernel.knobs[0] = (struct uc_knob){ 5, 1 };
+    crashed.kernel = turned.kernel;
+    begin_tuning(&stage, &play);
+    assert_done(uc_agenda_candidate(&stage.agenda, &turned, err));
+    stage_next(&stage, false);
+    assert_done(uc_agenda_settle(&stage.agenda, &crashed, err));
+    uc_agenda_close(&stage.agenda);
+    play_run(&play, 4, "undivided");
+    assert_int_equal(play.likes, 1);
+    assert_int_equal(play.kernels, 0);
+    assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+}
+
 static void a_round_given_up_leaves_the_size_for_the_next_run(void **state)
 {
     static struct stage stage;
@@ -272,11 +313,13 @@ int main(void)
         cmocka_unit_test(what_is_found_later_is_tuned_later),
         cmocka_unit_test(a_narrow_tuning_does_not_stand_for_a_wide_one),
         cmocka_unit_test(what_fits_later_is_tuned_then),
+        cmocka_unit_test(what_fits_later_is_tuned_though_that_run_was_killed),
         cmocka_unit_test(an_exhaustive_search_is_tuned_anew),
         cmocka_unit_test(tuning_begins_with_the_best_of_the_size_above),
         cmocka_unit_test(an_engine_that_hangs_is_not_tuned),
         cmocka_unit_test(a_killed_tuning_is_made_again),
         cmocka_unit_test(a_round_that_fails_keeps_what_the_search_found),
+        cmocka_unit_test(a_round_that_crashed_and_was_killed_is_made_again),
         cmocka_unit_test(a_round_given_up_leaves_the_size_for_the_next_run),
         cmocka_unit_test(
             what_could_not_be_settled_stays_open_through_the_tuning),
