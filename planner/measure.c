@@ -221,7 +221,8 @@ static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
 struct entry {
     size_t index;
     struct uc_measurement m;
-    bool runs; /**< false: the outcome is already known */
+    int64_t to_beat_ns; /**< the work's */
+    bool runs;          /**< false: the outcome is already known */
 };
 
 static int by_workspace(const void *a, const void *b)
@@ -260,7 +261,7 @@ static void query_workspace(struct uc_trial *trial, struct entry *entry,
 static int64_t best_before(const struct entry *entries, size_t index)
 {
     const struct uc_measurement *m = &entries[index].m;
-    int64_t best_ns = 0;
+    int64_t best_ns = entries[index].to_beat_ns;
 
     for (size_t i = 0; i < index; i++) {
         const struct uc_measurement *other = &entries[i].m;
@@ -309,6 +310,7 @@ static void start_entries(struct uc_trial *trial, const struct uc_work *work,
         m->micro_batch = work->micro_batch;
         m->error = -1;
         m->notes = work->kernels[i].notes;
+        entries[i].to_beat_ns = work->kernels[i].to_beat_ns;
         query_workspace(trial, &entries[i], work->kernels[i].workspace_bytes);
     }
     qsort(entries, work->kernel_count, sizeof *entries, by_workspace);

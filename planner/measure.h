@@ -16,8 +16,9 @@
  * that admits it admits too (uc_prune_stands_for()), can be in no best
  * configuration: it is cut off after one call. Engines of the graph API, which
  * are many, are cut off after one call or one sample that is slower than
- * UC_NEAR_CUT_OFF_FACTOR times the other, and keep no samples. Legacy kernels
- * are what plans are compared with, so they are measured in full.
+ * UC_NEAR_CUT_OFF_FACTOR times the other, also if that was measured by an
+ * earlier work, and keep no samples. Legacy kernels are what plans are compared
+ * with, so they are measured in full.
  *
  * Units:   *_bytes are bytes, *_ns nanoseconds.
  * Owner:   a session owns its device buffers for the process's life.
