@@ -304,10 +304,9 @@ static struct play leave_two_rows(void)
 static void an_engine_is_told_what_it_has_to_beat(void **state)
 {
     static struct stage stage;
-    struct uc_work_kernel found[] = {
-        play_engine(3, 0), play_engine(4, UC_NOTE_NONDETERMINISTIC),
-        play_engine(5, 0)
-    };
+    struct uc_work_kernel found[] = { play_engine(3, 0),
+                                      play_engine(4, UC_NOTE_NONDETERMINISTIC),
+                                      play_engine(5, 0) };
     struct play play = leave_two_rows();
 
     (void)state;

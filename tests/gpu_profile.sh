@@ -69,7 +69,7 @@ each_math()
 case $how in
     exhaustive)
         for networks in "$divided" "$small" "$large"; do
-            each_math --exhaustive $networks
+            each_math --exhaustive --api graph $networks
         done
         ;;
     tune)
