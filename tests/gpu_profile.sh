@@ -1,13 +1,14 @@
 # Measures what the shipped profile lacks, on all GPUs, and verifies a plan of
 # every network in every math; run from a build that carry.sh packed.
 #
-# usage: sh gpu_profile.sh CARRY OUT SECONDS [refresh=DATE | tune | exhaustive]
+# usage: sh gpu_profile.sh CARRY OUT SECONDS [HOW]
 #
 # Stops measuring after SECONDS and can be repeated: OUT/h200.full.gz, if it is
-# there, is gone on from, else the shipped profile. With `refresh=DATE` what
-# is older is measured again first; with `tune` also what is like the best
-# engines is measured, with `exhaustive` also what is hopeless, for
-# tests/bench_pruning. Writes that file, and OUT/verify.log.
+# there, is gone on from, else the shipped profile. HOW says what else is
+# measured: refresh=DATE, what is older, first; tune, what is like the best
+# engines; exhaustive, what is hopeless, for tests/bench_pruning; compiled,
+# AlexNet and ResNet-18 undivided with engines that are compiled when they are
+# built. Writes that file, and OUT/verify.log.
 # `merge --compact` makes of it what ships (HACKING.md).
 set -u
 [ $# -eq 3 ] || [ $# -eq 4 ] || {
@@ -47,8 +48,9 @@ measure()
     left=$((seconds - $(date +%s) + begin))
     [ "$left" -gt 5 ] || return
     echo "$((seconds - left)) s: bench $*"
-    ucudnn-plan bench --profile "$profile" --devices all \
-        --no-runtime-compiled --time-budget "$left" "$@" \
+    # shellcheck disable=SC2086 # an option or nothing
+    ucudnn-plan bench --profile "$profile" --devices all $no_compiled \
+        --time-budget "$left" "$@" \
         2>"$scratch/progress" || tail -n 1 "$scratch/progress"
 }
 
@@ -65,8 +67,13 @@ each_math()
     done
 }
 
+no_compiled=--no-runtime-compiled
 # shellcheck disable=SC2086 # the networks' names
 case $how in
+    compiled)
+        no_compiled=
+        each_math --api graph --policy undivided $divided
+        ;;
     exhaustive)
         for networks in "$divided" "$small" "$large"; do
             each_math --exhaustive --api graph $networks
