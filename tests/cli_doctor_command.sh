@@ -146,9 +146,20 @@ row ended "with exit status 3"
 expect 0 "through ucudnn run" doctor -- ucudnn-plan run net.plan -- "$steps" steps=1
 row "legacy API" "8 convolutions"
 
-# Its time.
+# Its time. What a script starts in its background ignores SIGINT for good.
+interrupted=yes
+sh -c 'kill -INT $$; exit 5' || [ $? -ne 5 ] || interrupted=no
+# ended_after_request HOW: after the first, that is, which is SIGINT.
+ended_after_request()
+{
+    if [ $interrupted = yes ]; then
+        row ended "$1, stopped as its time was over"
+    else
+        skip "ended $1" "SIGINT is ignored here"
+    fi
+}
 expect 0 "a program that does not end" doctor --for 1 -- "$steps" steps=1 end=3
-row ended "by signal 2 \(Interrupt\), stopped as its time was over"
+ended_after_request "by signal 2 \(Interrupt\)"
 row processes 1
 out_has "8 convolutions through the legacy API"
 expect 4 "one that hides" doctor --for 1 -- bash -c '"$0" steps=1 end=3; true' \
@@ -159,7 +170,7 @@ expect 0 "all its processes are stopped" doctor --for 1 -- \
 ok "the one behind the shell, too" gone "$(cat pid)"
 expect 0 "an end that a program chooses" doctor --for 1 -- \
     bash -c 'trap "exit 7" INT; "$0" steps=1; while :; do sleep 0.1; done' "$steps"
-row ended "with exit status 7, stopped as its time was over"
+ended_after_request "with exit status 7"
 expect 0 "one that heeds neither request" doctor --for 0.5 -- \
     bash -c 'trap "" INT TERM; "$0" steps=1; while :; do sleep 0.1; done' "$steps"
 row ended "by signal 9 \(Killed\), stopped as its time was over"
