@@ -205,7 +205,7 @@ static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
         if (row->micro_batch == micro_batch && row->outcome == UC_MEASURED)
             list[used++] =
                 (struct uc_work_kernel){ row->kernel, row->accumulate,
-                                         row->notes, row->workspace_bytes, 0 };
+                                         row->notes, row->workspace_bytes };
     }
     *count = used;
     return list;
@@ -347,28 +347,6 @@ static bool next_search(struct uc_agenda *agenda, struct uc_work *work)
     return false;
 }
 
-/** What a kernel of the size in work has to beat: uc_work_kernel. */
-static int64_t to_beat(const struct uc_agenda *agenda,
-                       const struct uc_work_kernel *kernel)
-{
-    const struct uc_measurement one = { .kernel = kernel->kernel,
-                                        .notes = kernel->notes };
-    int64_t best_ns = 0;
-
-    for (size_t i = 0; i < agenda->row_count; i++) {
-        const struct uc_measurement *row = &agenda->rows[i];
-
-        if (row->outcome == UC_MEASURED &&
-            row->measured_at >= agenda->options->refresh_before &&
-            row->workspace_bytes <= kernel->workspace_bytes &&
-            uc_agenda_is_here(agenda, row, kernel->accumulate) &&
-            uc_prune_stands_for(row, &one) &&
-            (best_ns == 0 || row->time_ns < best_ns))
-            best_ns = row->time_ns;
-    }
-    return best_ns;
-}
-
 static bool next_kernels(struct uc_agenda *agenda, struct uc_work *work)
 {
     size_t left = agenda->kernel_count - agenda->handed_out;
@@ -377,9 +355,6 @@ static bool next_kernels(struct uc_agenda *agenda, struct uc_work *work)
     if (left > 0)
         memcpy(work->kernels, agenda->kernels + agenda->handed_out,
                work->kernel_count * sizeof *work->kernels);
-    for (size_t i = 0; i < work->kernel_count; i++)
-        if (work->kernels[i].kernel.api == UC_API_GRAPH)
-            work->kernels[i].to_beat_ns = to_beat(agenda, &work->kernels[i]);
     agenda->handed_out += work->kernel_count;
     return work->kernel_count > 0;
 }

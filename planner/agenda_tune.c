@@ -56,7 +56,7 @@ static enum uc_status add_wanted(struct uc_agenda *agenda, int beta,
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         const struct uc_work_kernel kernel = { rows[i].kernel, beta == 1,
                                                rows[i].notes,
-                                               rows[i].workspace_bytes, 0 };
+                                               rows[i].workspace_bytes };
 
         if (uc_work_admits(&agenda->of->problem, agenda->options,
                            kernel.notes) &&

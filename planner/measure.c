@@ -2,6 +2,7 @@
 
 #include "planner/measure.h"
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "planner/prune.h"
 #include "planner/timing.h"
@@ -221,8 +222,7 @@ static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
 struct entry {
     size_t index;
     struct uc_measurement m;
-    int64_t to_beat_ns; /**< the work's */
-    bool runs;          /**< false: the outcome is already known */
+    bool runs; /**< false: the outcome is already known */
 };
 
 static int by_workspace(const void *a, const void *b)
@@ -257,21 +257,44 @@ static void query_workspace(struct uc_trial *trial, struct entry *entry,
     }
 }
 
-/** The fastest measured so far that any plan admits if it admits this. */
-static int64_t best_before(const struct entry *entries, size_t index)
+/** Forget what was measured elsewhere. */
+static void begin_measured(struct uc_measured *measured,
+                           const struct uc_work *work)
 {
-    const struct uc_measurement *m = &entries[index].m;
-    int64_t best_ns = entries[index].to_beat_ns;
+    if (measured->micro_batch != work->micro_batch ||
+        !uc_problem_equal(&measured->problem, &work->problem))
+        measured->count = 0;
+    measured->problem = work->problem;
+    measured->micro_batch = work->micro_batch;
+}
 
-    for (size_t i = 0; i < index; i++) {
-        const struct uc_measurement *other = &entries[i].m;
+/** Without memory for it, others are measured that could be cut off. */
+static void remember(struct uc_measured *measured,
+                     const struct uc_measurement *m)
+{
+    struct uc_measurement *row;
 
-        if (other->outcome == UC_MEASURED &&
-            other->accumulate == m->accumulate &&
-            uc_prune_stands_for(other, m) &&
-            (best_ns == 0 || other->time_ns < best_ns))
-            best_ns = other->time_ns;
-    }
+    if (m->outcome != UC_MEASURED)
+        return;
+    row = uc_array_append(&measured->rows, &measured->count, sizeof *row);
+    if (row != NULL)
+        *row = *m;
+}
+
+/** The fastest so far of no larger workspace that any plan admits if it admits
+    this; 0: none. */
+static int64_t best_before(const struct uc_measured *measured,
+                           const struct uc_measurement *m)
+{
+    const struct uc_measurement *rows = measured->rows;
+    int64_t best_ns = 0;
+
+    for (size_t i = 0; i < measured->count; i++)
+        if (rows[i].accumulate == m->accumulate &&
+            rows[i].workspace_bytes <= m->workspace_bytes &&
+            uc_prune_stands_for(&rows[i], m) &&
+            (best_ns == 0 || rows[i].time_ns < best_ns))
+            best_ns = rows[i].time_ns;
     return best_ns;
 }
 
@@ -280,16 +303,20 @@ static enum uc_status measure_entries(struct uc_trial *trial,
                                       const struct uc_measure_events *events,
                                       struct uc_error *err)
 {
+    struct uc_measured *measured = &trial->session->measured;
+
     for (size_t i = 0; i < count; i++) {
         struct entry *e = &entries[i];
         enum uc_status status = UC_OK;
 
         events->started(events->context, e->index);
         if (e->runs)
-            status = measure_kernel(trial, best_before(entries, i), &e->m, err);
+            status =
+                measure_kernel(trial, best_before(measured, &e->m), &e->m, err);
         if (status != UC_OK && e->m.outcome != UC_FAILED)
             return status;
         e->m.measured_at = (int64_t)time(NULL);
+        remember(measured, &e->m);
         events->done(events->context, e->index, &e->m);
         if (status != UC_OK)
             return status;
@@ -310,7 +337,6 @@ static void start_entries(struct uc_trial *trial, const struct uc_work *work,
         m->micro_batch = work->micro_batch;
         m->error = -1;
         m->notes = work->kernels[i].notes;
-        entries[i].to_beat_ns = work->kernels[i].to_beat_ns;
         query_workspace(trial, &entries[i], work->kernels[i].workspace_bytes);
     }
     qsort(entries, work->kernel_count, sizeof *entries, by_workspace);
@@ -334,6 +360,7 @@ enum uc_status uc_measure_work(struct uc_measure_session *session,
 
     if (status == UC_OK || status == UC_ENOFIT) {
         start_entries(&trial, work, entries);
+        begin_measured(&session->measured, work);
         snprintf(too_large, sizeof too_large, "%.*s", UC_REASON_TEXT - 1,
                  err->text);
         for (size_t i = 0; i < work->kernel_count && status == UC_ENOFIT; i++)

@@ -16,9 +16,10 @@
  * that admits it admits too (uc_prune_stands_for()), can be in no best
  * configuration: it is cut off after one call. Engines of the graph API, which
  * are many, are cut off after one call or one sample that is slower than
- * UC_NEAR_CUT_OFF_FACTOR times the other, also if that was measured by an
- * earlier work, and keep no samples. Legacy kernels are what plans are compared
- * with, so they are measured in full.
+ * UC_NEAR_CUT_OFF_FACTOR times the other, and keep no samples. Legacy kernels
+ * are what plans are compared with, so they are measured in full. The other may
+ * be an earlier work's of the same process, but no stored row: the device may
+ * have run faster then.
  *
  * Units:   *_bytes are bytes, *_ns nanoseconds.
  * Owner:   a session owns its device buffers for the process's life.
@@ -36,9 +37,18 @@
 #define UC_CUT_OFF_FACTOR 4
 #define UC_NEAR_CUT_OFF_FACTOR 1.3
 
+/** What this process has measured at one micro-batch of one problem. */
+struct uc_measured {
+    struct uc_problem problem;
+    int64_t micro_batch;
+    void *rows; /**< struct uc_measurement, of outcome UC_MEASURED */
+    size_t count;
+};
+
 struct uc_measure_session {
     struct uc_gpu gpu;
     int64_t max_workspace_bytes;
+    struct uc_measured measured;     /**< of the work in hand or the last */
     struct uc_buffer x, w, y;        /**< the problem's own tensors */
     struct uc_buffer more_x, more_y; /**< for other calls (trial.h) */
     struct uc_buffer rx, rw, ry;     /**< the reference's, when types differ */

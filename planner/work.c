@@ -161,7 +161,7 @@ static enum uc_status add_rows(const struct uc_problem *problem,
         unsigned notes =
             row->notes | uc_legacy_notes(&row->kernel, problem->operation);
         const struct uc_work_kernel kernel = { row->kernel, accumulate, notes,
-                                               row->workspace_bytes, 0 };
+                                               row->workspace_bytes };
 
         if (row->accumulate == accumulate && is_missing_again(row, options) &&
             uc_work_admits(problem, options, notes) &&

@@ -51,9 +51,6 @@ struct uc_work_kernel {
     unsigned notes;          /**< enum uc_kernel_note bits */
     int64_t workspace_bytes; /**< of a graph kernel; a legacy one's is asked
                                   when it is measured */
-    int64_t to_beat_ns;      /**< a graph kernel's: the fastest known there, of
-                                  no larger workspace, that stands for it
-                                  (prune.h); 0: none */
 };
 
 /** One micro-batch size of a problem. */

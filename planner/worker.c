@@ -96,7 +96,7 @@ static void search(int fd, const struct uc_measure_session *session,
         struct uc_worker_message found = {
             .event = UC_WORKER_FOUND,
             .u.candidate = { list[i].kernel, work->accumulate, list[i].notes,
-                             list[i].workspace_bytes, 0 }
+                             list[i].workspace_bytes }
         };
 
         uc_child_say(fd, &found, sizeof found);

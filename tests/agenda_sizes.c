@@ -286,62 +286,6 @@ static void a_search_given_up_is_left_for_the_next_run(void **state)
     assert_int_equal(play.kernels, 1);
 }
 
-/** Rows that a killed run left: eng2 takes 4.4 us, eng1 takes 4.0 but is not
-    deterministic; all need PLAY_WORKSPACE. */
-static struct play leave_two_rows(void)
-{
-    const struct uc_work_kernel two[] = {
-        play_engine(2, 0), play_engine(1, UC_NOTE_NONDETERMINISTIC)
-    };
-    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, two, 2);
-
-    play.most_works = 2;
-    play_run(&play, 4, "undivided");
-    assert_string_equal(play.measured, "4:eng2 4:eng1 ");
-    return play;
-}
-
-static void an_engine_is_told_what_it_has_to_beat(void **state)
-{
-    static struct stage stage;
-    struct uc_work_kernel found[] = { play_engine(3, 0),
-                                      play_engine(4, UC_NOTE_NONDETERMINISTIC),
-                                      play_engine(5, 0) };
-    struct play play = leave_two_rows();
-
-    (void)state;
-    found[0].workspace_bytes = found[1].workspace_bytes = PLAY_WORKSPACE;
-    found[2].workspace_bytes = PLAY_WORKSPACE - 1;
-    play.engines = found;
-    play.engine_count = 3;
-    stage_open(&stage, &play, 1);
-    stage_play(&stage, &play, false);
-    assert_int_equal(stage.work.kernel_count, 3);
-    assert_int_equal(stage.work.kernels[0].to_beat_ns, 4400);
-    assert_int_equal(stage.work.kernels[1].to_beat_ns, 4000);
-    assert_int_equal(stage.work.kernels[2].to_beat_ns, 0);
-    uc_agenda_close(&stage.agenda);
-}
-
-/** The device may have been faster when that was measured. */
-static void a_refresh_has_nothing_old_to_beat(void **state)
-{
-    static struct stage stage;
-    struct play play = leave_two_rows();
-
-    (void)state;
-    play.options.refresh_before = PLAY_MEASURED_AT + 1;
-    stage.sizes[0] = (struct uc_work_size){ .micro_batch = 4 };
-    stage.of = (struct uc_work_problem){ play.problem, 4, stage.sizes, 1 };
-    assert_done(uc_agenda_open(&stage.agenda, play_profile, play_env, &stage.of,
-                               &play.options, err));
-    stage_next(&stage, false);
-    assert_int_equal(stage.work.kernel_count, 2);
-    assert_int_equal(stage.work.kernels[0].to_beat_ns, 0);
-    assert_int_equal(stage.work.kernels[1].to_beat_ns, 0);
-    uc_agenda_close(&stage.agenda);
-}
-
 static void a_stop_ends_behind_the_size_in_work(void **state)
 {
     static struct stage stage;
@@ -389,8 +333,6 @@ int main(void)
         cmocka_unit_test(known_bad_engines_are_not_measured),
         cmocka_unit_test(a_failed_search_forgets_what_it_found),
         cmocka_unit_test(a_search_given_up_is_left_for_the_next_run),
-        cmocka_unit_test(an_engine_is_told_what_it_has_to_beat),
-        cmocka_unit_test(a_refresh_has_nothing_old_to_beat),
         cmocka_unit_test(a_stop_ends_behind_the_size_in_work),
         cmocka_unit_test(many_kernels_are_handed_out_in_parts),
     };

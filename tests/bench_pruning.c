@@ -70,7 +70,7 @@ static struct uc_work_kernel *kernels_of(const struct uc_measurement *rows,
     for (size_t i = 0; i < count; i++) {
         list[i] = (struct uc_work_kernel){ rows[i].kernel, rows[i].accumulate,
                                            rows[i].notes,
-                                           rows[i].workspace_bytes, 0 };
+                                           rows[i].workspace_bytes };
         if (rows[i].outcome != UC_MEASURED && rows[i].outcome != UC_CUT_OFF)
             list[i].workspace_bytes = INT64_MAX; /* nothing's conqueror */
     }

@@ -224,6 +224,14 @@ agenda_play_sources = tests/agenda_play.c tests/agenda_play.h
 tests_agenda_rounds_SOURCES = tests/agenda_rounds.c $(agenda_play_sources)
 tests_agenda_sizes_SOURCES = tests/agenda_sizes.c $(agenda_play_sources)
 tests_child_tell_SOURCES = tests/child_tell.c planner/child.c planner/child.h
+if HAVE_CUDNN
+unit_tests += tests/measure_cut_off
+tests_measure_cut_off_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_measure_cut_off_LDFLAGS = $(double_test_ldflags)
+tests_measure_cut_off_LDADD = $(double_cudnn) $(double_cuda) libuc-planner.a \
+	$(runtime_library) libuc-db.a libuc-common.a $(CMOCKA_LIBS) \
+	$(SQLITE_LIBS) -ldl -lm
+endif
 cli_tests += \
 	tests/cli_bench_faults.sh \
 	tests/cli_bench_graph.sh \

@@ -1,0 +1,133 @@
+/*
+ * What is cut off, on the double of CUDA and cuDNN: engine 2 takes 65,536 + 4
+ * N K |O| bytes of workspace and 2.5 us + 0.6 ns a multiply-add, engine 1 with
+ * tile 1 takes 1.6 times as long, with more workspace here, and with tile 0
+ * and tex 1 2.1 times as long, with less (tests/double/README).
+ */
+#include "config.h"
+
+#include "tests/unit.h"
+
+#include "planner/measure.h"
+
+#include <string.h>
+
+static struct uc_measure_session session;
+static struct uc_problem problem;
+
+static const struct uc_kernel fast = { .api = UC_API_GRAPH, .engine = 2 };
+static const struct uc_kernel slow = {
+    .api = UC_API_GRAPH, .engine = 1, .knob_count = 1, .knobs = { { 2, 1 } }
+};
+static const struct uc_kernel small = { .api = UC_API_GRAPH,
+                                        .engine = 1,
+                                        .knob_count = 2,
+                                        .knobs = { { 2, 0 }, { 3, 1 } } };
+enum { FAST_BYTES = 65536 + 4 * 4 * 4 * 256 }; /* with 4 images */
+enum { SLOW_BYTES = 4 * 4 * (64 + 4) * 256 / 2, SMALL_BYTES = SLOW_BYTES / 4 };
+
+static void started(void *context, size_t kernel)
+{
+    (void)context;
+    (void)kernel;
+}
+
+static void done(void *context, size_t kernel, const struct uc_measurement *m)
+{
+    assert_int_equal(kernel, 0);
+    *(struct uc_measurement *)context = *m;
+}
+
+/** A work of its own, as of an earlier and a later round. */
+static struct uc_measurement measure(const struct uc_kernel *kernel,
+                                     int64_t micro_batch,
+                                     int64_t workspace_bytes, unsigned notes)
+{
+    static struct uc_work work;
+    struct uc_measurement m = { .time_ns = -1 };
+    const struct uc_measure_events events = { started, done, &m };
+    struct uc_error err;
+
+    work = (struct uc_work){ .problem = problem,
+                             .micro_batch = micro_batch,
+                             .batch = 8,
+                             .kernel_count = 1 };
+    work.kernels[0] = (struct uc_work_kernel){
+        .kernel = *kernel, .notes = notes, .workspace_bytes = workspace_bytes
+    };
+    assert_int_equal(uc_measure_work(&session, &work, &events, &err), UC_OK);
+    return m;
+}
+
+static int open_session(void **state)
+{
+    static const char text[] = "forward:fp32:fma:nchw:c64:k4:i16x16:f3x3:p1x1";
+    struct uc_error err;
+
+    (void)state;
+    session.max_workspace_bytes = 1 << 30;
+    return uc_problem_parse(text, &problem, &err) == UC_OK &&
+                   uc_gpu_open(&session.gpu, 0, &err) == UC_OK
+               ? 0
+               : -1;
+}
+
+static void an_earlier_work_cuts_off(void **state)
+{
+    struct uc_measurement m;
+
+    (void)state;
+    m = measure(&slow, 4, SLOW_BYTES, 0);
+    assert_int_equal(m.outcome, UC_MEASURED);
+    assert_int_equal(m.workspace_bytes, SLOW_BYTES);
+    m = measure(&fast, 4, FAST_BYTES, 0);
+    assert_int_equal(m.outcome, UC_MEASURED);
+    assert_int_equal(m.workspace_bytes, FAST_BYTES);
+    m = measure(&slow, 4, SLOW_BYTES, 0);
+    assert_int_equal(m.outcome, UC_CUT_OFF);
+    assert_int_equal(m.samples, 0);
+    assert_string_equal(m.reason,
+                        "over 1.3 times the best of no larger workspace");
+}
+
+static void with_less_workspace_it_is_measured(void **state)
+{
+    struct uc_measurement m;
+
+    (void)state;
+    measure(&fast, 4, FAST_BYTES, 0);
+    m = measure(&small, 4, SMALL_BYTES, 0);
+    assert_int_equal(m.workspace_bytes, SMALL_BYTES);
+    assert_int_equal(m.outcome, UC_MEASURED);
+}
+
+/** Plans that refuse the faster one need it. */
+static void with_fewer_notes_it_is_measured(void **state)
+{
+    (void)state;
+    measure(&fast, 2, FAST_BYTES, UC_NOTE_NONDETERMINISTIC);
+    assert_int_equal(measure(&slow, 2, SLOW_BYTES, 0).outcome, UC_MEASURED);
+    assert_int_equal(
+        measure(&slow, 2, SLOW_BYTES, UC_NOTE_NONDETERMINISTIC).outcome,
+        UC_CUT_OFF);
+}
+
+static void another_size_is_another_matter(void **state)
+{
+    (void)state;
+    measure(&fast, 4, FAST_BYTES, 0);
+    assert_int_equal(measure(&slow, 8, SLOW_BYTES, 0).outcome, UC_MEASURED);
+    assert_int_equal(measure(&slow, 4, SLOW_BYTES, 0).outcome, UC_MEASURED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_earlier_work_cuts_off),
+        cmocka_unit_test(with_less_workspace_it_is_measured),
+        cmocka_unit_test(with_fewer_notes_it_is_measured),
+        cmocka_unit_test(another_size_is_another_matter),
+    };
+
+    return cmocka_run_group_tests(tests, open_session, NULL);
+}
