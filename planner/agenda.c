@@ -72,6 +72,7 @@ void uc_agenda_close(struct uc_agenda *agenda)
     free(agenda->rows);
     free(agenda->searches);
     free(agenda->kernels);
+    free(agenda->hopeless);
     free(agenda->seen);
     free(agenda->tuned);
     *agenda = (struct uc_agenda){ 0 };
@@ -89,61 +90,6 @@ bool uc_agenda_is_here(const struct uc_agenda *agenda,
 {
     return row->micro_batch == uc_agenda_size(agenda)->micro_batch &&
            row->accumulate == accumulate;
-}
-
-/** The record of the graph kernels at the size in work; NULL: none. */
-static const struct uc_search *stored_record(const struct uc_agenda *agenda,
-                                             int beta)
-{
-    for (size_t i = 0; i < agenda->search_count; i++) {
-        const struct uc_search *s = &agenda->searches[i];
-
-        if (s->api == UC_API_GRAPH && s->accumulate == (beta == 1) &&
-            s->micro_batch == uc_agenda_size(agenda)->micro_batch)
-            return s;
-    }
-    return NULL;
-}
-
-/** A record to be filled in: a new one, or without a search the stored one. */
-static void begin_record(struct uc_agenda *agenda, int beta,
-                         const struct uc_work_gap *gap)
-{
-    const struct uc_search *stored = stored_record(agenda, beta);
-    struct uc_search *record = &agenda->records[beta];
-    unsigned left_out = uc_work_left_out(agenda->options);
-    bool stays = stored != NULL && !agenda->options->exhaustive &&
-                 !gap->again[beta]; /* what tuning came to */
-
-    agenda->to_record[beta] = true;
-    *record =
-        (struct uc_search){ .api = UC_API_GRAPH,
-                            .micro_batch = uc_agenda_size(agenda)->micro_batch,
-                            .accumulate = beta == 1,
-                            .left_out = left_out };
-    if (stored != NULL && !gap->search[beta])
-        *record = *stored;
-    record->tuned = gap->tune[beta] || (stays && stored->tuned);
-    record->tune_left_out = gap->tune[beta] ? left_out
-                            : stays         ? stored->tune_left_out
-                                            : 0;
-}
-
-/** What fits now is not tuned: said before it has rows, which a run that is
-    killed leaves. */
-static enum uc_status withdraw_tuned(struct uc_agenda *agenda, int beta,
-                                     struct uc_error *err)
-{
-    const struct uc_search *stored = stored_record(agenda, beta);
-    struct uc_search record;
-
-    if (stored == NULL || !stored->tuned)
-        return UC_OK;
-    record = *stored;
-    record.tuned = false;
-    record.tune_left_out = 0;
-    return uc_profile_store_search(agenda->profile, agenda->env,
-                                   &agenda->of->problem, &record, err);
 }
 
 static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
@@ -165,44 +111,46 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
     agenda->kernels = gap.kernels; /* taken over */
     agenda->kernel_count = gap.kernel_count;
     agenda->handed_out = 0;
+    free(agenda->hopeless);
     free(agenda->seen);
     free(agenda->tuned);
-    agenda->seen = agenda->tuned = NULL;
-    agenda->seen_count = agenda->tuned_count = 0;
+    agenda->hopeless = agenda->seen = agenda->tuned = NULL;
+    agenda->hopeless_count = agenda->seen_count = agenda->tuned_count = 0;
     agenda->round = 0;
-    memset(agenda->to_record, 0, sizeof agenda->to_record);
     for (int beta = 0; beta < 2 && status == UC_OK; beta++) {
         agenda->is_new[beta] = gap.search[beta];
+        agenda->fits[beta] = false;
         agenda->to_search[beta] = gap.search[beta] || gap.tune[beta];
         agenda->to_tune[beta] = gap.tune[beta];
-        if (agenda->to_search[beta] || gap.again[beta])
-            begin_record(agenda, beta, &gap);
-        if (gap.again[beta])
-            status = withdraw_tuned(agenda, beta, err);
+        agenda->to_record[beta] = agenda->to_search[beta] || gap.again[beta];
+        if (agenda->to_record[beta])
+            status = uc_agenda_begin_record(agenda, beta, err);
     }
     return status;
 }
 
-/** Graph kernels that exist at the size in work: those to be measured, in
-    front, and those that were. Their count into *count. */
+/** Of those given and of those that have a time at the size in work, which
+    exist there; their count into *count. */
 static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
-                                           size_t *count, struct uc_error *err)
+                                           const struct uc_work_kernel *given,
+                                           size_t given_count, size_t *count,
+                                           struct uc_error *err)
 {
     int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
-    size_t fresh = agenda->kernel_count - agenda->handed_out, used = 0;
     struct uc_work_kernel *list =
-        calloc(fresh + agenda->row_count + 1, sizeof *list);
+        calloc(given_count + agenda->row_count + 1, sizeof *list);
+    size_t used = given_count;
 
     if (list == NULL) {
         uc_no_memory(err);
         return NULL;
     }
-    for (; used < fresh; used++)
-        list[used] = agenda->kernels[agenda->handed_out + used];
+    if (given_count > 0)
+        memcpy(list, given, given_count * sizeof *list);
     for (size_t i = 0; i < agenda->row_count; i++) {
         const struct uc_measurement *row = &agenda->rows[i];
 
-        if (row->micro_batch == micro_batch && row->outcome == UC_MEASURED)
+        if (row->micro_batch == micro_batch && row->time_ns > 0)
             list[used++] =
                 (struct uc_work_kernel){ row->kernel, row->accumulate,
                                          row->notes, row->workspace_bytes };
@@ -211,34 +159,76 @@ static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
     return list;
 }
 
-/** Leave out engines that are hopeless, and count them in the records. Legacy
-    kernels are few, and what plans are compared with. */
+/** Count one kernel more or less as left out. */
+static void count_pruned(struct uc_agenda *agenda,
+                         const struct uc_work_kernel *kernel, int by)
+{
+    if (uc_agenda_counts(agenda, kernel->accumulate))
+        agenda->records[kernel->accumulate].pruned += by;
+    agenda->counts.pruned += by;
+}
+
+/** Leave out engines that are hopeless. Legacy kernels are few, and what plans
+    are compared with. */
 static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
 {
     int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
-    struct uc_prune known;
-    struct uc_work_kernel *here;
-    size_t here_count, fresh = agenda->kernel_count - agenda->handed_out;
-    size_t kept = agenda->handed_out;
+    size_t fresh = agenda->kernel_count - agenda->handed_out;
+    size_t kept = agenda->handed_out, here_count;
+    struct uc_prune known = { NULL, 0 };
+    struct uc_work_kernel *here =
+        engines_here(agenda, agenda->kernels + kept, fresh, &here_count, err);
     enum uc_status status =
-        uc_prune_start(agenda->rows, agenda->row_count, &known, err);
+        here == NULL
+            ? UC_EINTERNAL
+            : uc_prune_start(agenda->rows, agenda->row_count, &known, err);
 
-    if (status != UC_OK)
-        return status;
-    here = engines_here(agenda, &here_count, err);
-    if (here == NULL)
-        status = UC_EINTERNAL;
     for (size_t i = 0; i < fresh && status == UC_OK; i++) {
         if (here[i].kernel.api == UC_API_GRAPH &&
             uc_prune_leaves_out(&known, here, here_count, i, micro_batch)) {
-            agenda->records[here[i].accumulate].pruned++;
-            agenda->counts.pruned++;
+            count_pruned(agenda, &here[i], 1);
+            status = uc_work_append(&agenda->hopeless, &agenda->hopeless_count,
+                                    &here[i], err);
         } else {
             agenda->kernels[kept++] = here[i];
         }
     }
     if (status == UC_OK)
         agenda->kernel_count = kept;
+    free(here);
+    uc_prune_end(&known);
+    return status;
+}
+
+/** All others are measured: take back what was left out for the sake of one
+    that came to nothing here. */
+static enum uc_status take_back(struct uc_agenda *agenda, struct uc_error *err)
+{
+    int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
+    size_t kept = 0, here_count;
+    struct uc_prune known = { NULL, 0 };
+    struct uc_work_kernel *here =
+        engines_here(agenda, NULL, 0, &here_count, err);
+    enum uc_status status =
+        here == NULL
+            ? UC_EINTERNAL
+            : uc_prune_start(agenda->rows, agenda->row_count, &known, err);
+
+    for (size_t i = 0; i < agenda->hopeless_count && status == UC_OK; i++) {
+        const struct uc_work_kernel one = agenda->hopeless[i];
+
+        here[here_count] = one; /* there is room for one more */
+        if (uc_prune_leaves_out(&known, here, here_count + 1, here_count,
+                                micro_batch)) {
+            agenda->hopeless[kept++] = one;
+            continue;
+        }
+        count_pruned(agenda, &one, -1);
+        status =
+            uc_work_append(&agenda->kernels, &agenda->kernel_count, &one, err);
+    }
+    if (status == UC_OK)
+        agenda->hopeless_count = kept;
     free(here);
     uc_prune_end(&known);
     return status;
@@ -276,51 +266,13 @@ static enum uc_status begin_measuring(struct uc_agenda *agenda,
     return status;
 }
 
-/** Whether the row is one of an engine that the record is about, and the last
-    of its key: one that was measured again is there twice. */
-static bool is_recorded(const struct uc_agenda *agenda,
-                        const struct uc_search *record, size_t index)
-{
-    const struct uc_measurement *row = &agenda->rows[index];
-
-    if (row->kernel.api != UC_API_GRAPH ||
-        !uc_agenda_is_here(agenda, row, record->accumulate) ||
-        !uc_work_admits(&agenda->of->problem, agenda->options, row->notes))
-        return false;
-    for (size_t i = index + 1; i < agenda->row_count; i++)
-        if (uc_measurement_order(&agenda->rows[i], row) == 0)
-            return false;
-    return true;
-}
-
-/** What has a row exists, also where this search did not name it: it was too
-    large once, or is what an interrupted run had come to by tuning. */
-static void count_rows(const struct uc_agenda *agenda, struct uc_search *record)
-{
-    int64_t rows = 0;
-
-    for (size_t i = 0; i < agenda->row_count; i++)
-        rows += is_recorded(agenda, record, i);
-    if (record->found < rows + record->pruned)
-        record->found = rows + record->pruned;
-}
-
-/** All is measured: say so. Legacy kernels all have rows: no need. */
+/** All is measured: say so. */
 static enum uc_status end_size(struct uc_agenda *agenda, struct uc_error *err)
 {
-    for (int beta = 0; beta < 2; beta++) {
-        struct uc_search *record = &agenda->records[beta];
-        enum uc_status status;
+    enum uc_status status = uc_agenda_store_records(agenda, err);
 
-        if (!agenda->to_record[beta])
-            continue;
-        count_rows(agenda, record);
-        record->searched_at = (int64_t)time(NULL);
-        status = uc_profile_store_search(agenda->profile, agenda->env,
-                                         &agenda->of->problem, record, err);
-        if (status != UC_OK)
-            return status;
-    }
+    if (status != UC_OK)
+        return status;
     agenda->counts.sizes++;
     agenda->state = UC_AGENDA_BETWEEN_SIZES;
     return UC_OK;
@@ -369,12 +321,23 @@ static void begin_work(const struct uc_agenda *agenda, struct uc_work *work)
     work->kernel_count = 0;
 }
 
+/** No kernel is left: more of them, a round of tuning, or the end. */
+static enum uc_status end_measuring(struct uc_agenda *agenda,
+                                    struct uc_error *err)
+{
+    enum uc_status status = take_back(agenda, err);
+    bool begun = agenda->kernel_count > agenda->handed_out;
+
+    if (status == UC_OK && !begun)
+        status = uc_agenda_begin_round(agenda, &begun, err);
+    return status == UC_OK && !begun ? end_size(agenda, err) : status;
+}
+
 enum uc_status uc_agenda_next(struct uc_agenda *agenda, bool stop,
                               struct uc_work *work, bool *more,
                               struct uc_error *err)
 {
     enum uc_status status = UC_OK;
-    bool begun;
 
     *more = false;
     while (status == UC_OK) {
@@ -396,9 +359,7 @@ enum uc_status uc_agenda_next(struct uc_agenda *agenda, bool stop,
             *more = next_kernels(agenda, work);
             if (*more)
                 return UC_OK;
-            status = uc_agenda_begin_round(agenda, &begun, err);
-            if (status == UC_OK && !begun)
-                status = end_size(agenda, err);
+            status = end_measuring(agenda, err);
             break;
         }
     }
@@ -443,7 +404,7 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
         return UC_OK;
     }
     known = has_row(agenda, candidate);
-    if (!known || agenda->round == 0)
+    if ((!known || agenda->round == 0) && uc_agenda_counts(agenda, beta))
         agenda->records[beta].found++;
     /* One that was too large and may fit today is in the list already. */
     return known ? UC_OK
@@ -472,8 +433,10 @@ enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
     if (m->kernel.api == UC_API_GRAPH && m->outcome == UC_UNSUPPORTED &&
         agenda->options->refresh_before == 0)
         return UC_OK;
-    status = uc_profile_store(agenda->profile, agenda->env,
-                              &agenda->of->problem, m, err);
+    status = uc_agenda_note_fit(agenda, m, err);
+    if (status == UC_OK)
+        status = uc_profile_store(agenda->profile, agenda->env,
+                                  &agenda->of->problem, m, err);
     if (status == UC_OK)
         status = append_row(agenda, m, err);
     return status;

@@ -6,10 +6,11 @@
  *
  * At each size graph kernels are searched first (beta 0, then 1). What they
  * found and the legacy kernels, less what the profile has, what is known to
- * be bad and what pruning leaves out, is measured next. Where tuning is wanted,
- * what is like the best of them is searched and measured then, round by round.
- * At last the records of the searches are stored: a run that ends before starts
- * the size again, and finds its rows.
+ * be bad and what pruning leaves out, is measured next; then what was left out
+ * for the sake of one that failed. Where tuning is wanted, what is like the
+ * best of them is searched and measured then, round by round. At last the
+ * records of the searches are stored: a run that ends before starts the size
+ * again, and finds its rows.
  *
  * Owner:   borrows profile, problem and options; uc_agenda_close() frees the
  *          rest, and takes zeros.
@@ -48,6 +49,7 @@ struct uc_agenda {
         UC_AGENDA_MEASURING
     } state;
     bool is_new[2];     /**< no search is on record, by beta case */
+    bool fits[2];       /**< what was too large, by beta case */
     bool to_search[2];  /**< by beta case */
     bool searching;     /**< beta case of the search in work */
     size_t search_from; /**< kernels before that search */
@@ -56,6 +58,8 @@ struct uc_agenda {
     int round;          /**< of tuning; 0: what the heuristics name */
     struct uc_work_kernel *kernels; /**< to be measured at this size */
     size_t kernel_count, handed_out;
+    struct uc_work_kernel *hopeless; /**< left out of them by pruning */
+    size_t hopeless_count;
     struct uc_work_kernel *seen;  /**< that searches found at this size */
     size_t seen_count, seen_from; /**< now, and before the search in work */
     struct uc_work_kernel *tuned; /**< what is like these is known */

@@ -117,12 +117,29 @@ static enum uc_status add_to_tune(struct uc_agenda *agenda, int beta,
     return status;
 }
 
+/** What was too large and fits has to be tuned, too: ask first what there is.
+    True when something has to be asked. */
+static bool tune_what_fits(struct uc_agenda *agenda)
+{
+    bool any = false;
+
+    for (int beta = 0; beta < 2; beta++)
+        if (agenda->options->tune && agenda->fits[beta] &&
+            !agenda->to_tune[beta])
+            any = agenda->to_tune[beta] = agenda->to_search[beta] = true;
+    return any;
+}
+
 enum uc_status uc_agenda_begin_round(struct uc_agenda *agenda, bool *begun,
                                      struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
-    *begun = false;
+    *begun = agenda->round == 0 && tune_what_fits(agenda);
+    if (*begun) {
+        agenda->state = UC_AGENDA_SEARCHING;
+        return UC_OK;
+    }
     if (agenda->round == UC_TUNE_ROUNDS)
         return UC_OK;
     agenda->round++;

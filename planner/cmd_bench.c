@@ -84,22 +84,17 @@ static const struct args defaults = {
     (AlexNet and ResNet-18: 37). */
 enum { GRAPH_KERNELS = 25, TUNED_KERNELS = 40 };
 
-static int kernels_a_search(const struct uc_work_options *options)
-{
-    return GRAPH_KERNELS + (options->tune ? TUNED_KERNELS : 0);
-}
-
 /** About what an H200 takes: 40 ms a search, 4 ms a kernel, and eight runs at
     15 TFLOP/s for the half of the kernels that exist. */
 static double estimate_s(const struct uc_problem *problem,
-                         const struct uc_work_size *size,
-                         const struct uc_work_options *options)
+                         const struct uc_work_size *size)
 {
     double macs = uc_problem_macs(problem, size->micro_batch);
-    double kernels = (double)size->kernels +
-                     (double)kernels_a_search(options) * size->searches;
+    int asked = size->searches + size->tunings;
+    double kernels = (double)size->kernels + GRAPH_KERNELS * size->searches +
+                     TUNED_KERNELS * size->tunings;
 
-    return 40e-3 * size->searches + kernels * (4e-3 + 4 * 2 * macs / 15e12);
+    return 40e-3 * asked + kernels * (4e-3 + 4 * 2 * macs / 15e12);
 }
 
 /** Whether a profile ships whose name on other commands this would be. */
@@ -164,13 +159,12 @@ static enum uc_status dry_run_environment(const struct args *args,
 
 /** What is missing in all. */
 struct missing {
-    int64_t kernels, searches;
+    int64_t kernels, searches, tunings;
     double seconds;
 };
 
 /** A line a size: kernels known by name, and what is to be searched. */
 static void print_problem(const struct uc_work_problem *of,
-                          const struct uc_work_options *options,
                           struct missing *missing)
 {
     char text[UC_PROBLEM_TEXT];
@@ -178,30 +172,49 @@ static void print_problem(const struct uc_work_problem *of,
     uc_problem_print(&of->problem, text);
     for (size_t i = 0; i < of->size_count; i++) {
         const struct uc_work_size *size = &of->sizes[i];
+        const char *engines = size->searches > 0
+                                  ? "graph engines to be searched"
+                              : size->tunings > 0 ? "graph engines to be tuned"
+                                                  : "";
 
         printf("%s batch %lld: ", text, (long long)size->micro_batch);
         if (size->kernels > 0)
             printf("%zu kernels%s", size->kernels,
-                   size->searches > 0 ? ", " : "");
-        puts(size->searches > 0 ? "graph engines to be searched" : "");
+                   engines[0] != '\0' ? ", " : "");
+        puts(engines);
         missing->kernels += (int64_t)size->kernels;
         missing->searches += size->searches;
-        missing->seconds += estimate_s(&of->problem, size, options);
+        missing->tunings += size->tunings;
+        missing->seconds += estimate_s(&of->problem, size);
     }
+}
+
+static void print_missing(const struct missing *missing)
+{
+    char duration[32];
+
+    uc_progress_duration(missing->seconds, duration);
+    printf("%lld measurements", (long long)missing->kernels);
+    if (missing->searches > 0)
+        printf(", %lld searches for graph engines (about %d measured in each)",
+               (long long)missing->searches, GRAPH_KERNELS);
+    if (missing->tunings > 0)
+        printf(", %lld tunings of them (about %d)", (long long)missing->tunings,
+               TUNED_KERNELS);
+    printf(", about %s on one GPU\n", duration);
 }
 
 static enum uc_status dry_run(const struct args *args,
                               const struct uc_workload *all,
                               struct uc_error *err)
 {
-    const struct uc_work_options *options = &args->bench.work;
     struct uc_profile *profile = NULL;
     struct uc_work_problem *list = NULL;
-    struct missing missing = { 0, 0, 0 };
+    struct missing missing = { 0 };
     size_t count = 0;
     int64_t env = -1;
     enum uc_status status = UC_OK;
-    char duration[32], against[AGAINST];
+    char against[AGAINST];
 
     /* Without a profile everything is missing. */
     snprintf(against, sizeof against, "counted as for a new profile, %s",
@@ -212,21 +225,13 @@ static enum uc_status dry_run(const struct args *args,
         status = dry_run_environment(args, profile, &env, against, err);
     if (status == UC_OK)
         status = uc_work_list(profile, env, all->operations, all->batches,
-                              all->operation_count, &args->policy, options,
-                              &list, &count, err);
+                              all->operation_count, &args->policy,
+                              &args->bench.work, &list, &count, err);
     for (size_t i = 0; i < count; i++)
-        print_problem(&list[i], options, &missing);
+        print_problem(&list[i], &missing);
     if (status == UC_OK) {
-        uc_progress_duration(missing.seconds, duration);
-        printf("%lld measurements", (long long)missing.kernels);
-        if (missing.searches > 0)
-            printf(" and %lld searches for graph engines",
-                   (long long)missing.searches);
-        printf(", about %s on one GPU", duration);
-        if (missing.searches > 0)
-            printf(" with %d engines measured a search",
-                   kernels_a_search(options));
-        printf("\n%s\n", against);
+        print_missing(&missing);
+        puts(against);
     }
     uc_work_list_free(list, count);
     uc_profile_close(profile);

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libuc-planner.a
 libuc_planner_a_SOURCES = \
 	planner/agenda.c planner/agenda.h planner/agenda_impl.h \
+	planner/agenda_record.c \
 	planner/agenda_tune.c \
 	planner/bench.h \
 	planner/canvas.h \

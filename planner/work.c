@@ -207,11 +207,8 @@ enum uc_status uc_work_gap(const struct uc_problem *problem,
         if (status == UC_OK)
             status = add_rows(problem, beta == 1, options, &here,
                               &found.kernels, &found.kernel_count, err);
-        /* What fits today may be the best. */
         found.again[beta] =
             found.kernel_count > named && options->refresh_before == 0;
-        found.tune[beta] =
-            found.tune[beta] || (options->tune && found.again[beta]);
     }
     if (status == UC_OK)
         *gap = found;
@@ -312,9 +309,10 @@ static enum uc_status drop_complete(struct uc_work_problem *of,
         if (status != UC_OK)
             return status;
         of->sizes[i].kernels = gap.kernel_count;
-        of->sizes[i].searches =
-            (gap.search[0] || gap.tune[0]) + (gap.search[1] || gap.tune[1]);
-        if (of->sizes[i].kernels > 0 || of->sizes[i].searches > 0)
+        of->sizes[i].searches = gap.search[0] + gap.search[1];
+        of->sizes[i].tunings = gap.tune[0] + gap.tune[1];
+        if (of->sizes[i].kernels > 0 || of->sizes[i].searches > 0 ||
+            of->sizes[i].tunings > 0)
             of->sizes[kept++] = of->sizes[i];
         uc_work_gap_free(&gap);
     }

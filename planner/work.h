@@ -58,8 +58,8 @@ struct uc_work_size {
     int64_t micro_batch;
     bool accumulates; /**< beta = 1 is needed, too */
     size_t kernels;   /**< that it lacked when it was listed, by name */
-    int searches;     /**< for graph kernels that it lacked, or their tuning,
-                           0 .. 2 */
+    int searches;     /**< for graph kernels that it lacked, 0 .. 2 */
+    int tunings;      /**< of graph kernels that it lacked, 0 .. 2 */
 };
 
 /** A problem that lacks something, however many operations share it. */

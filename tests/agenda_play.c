@@ -31,7 +31,9 @@ int play_tear_down(void **state)
 struct uc_work_kernel play_engine(int number, unsigned notes)
 {
     return (struct uc_work_kernel){
-        .kernel = { .api = UC_API_GRAPH, .engine = number }, .notes = notes
+        .kernel = { .api = UC_API_GRAPH, .engine = number },
+        .notes = notes,
+        .workspace_bytes = number == 90 ? PLAY_LARGE : PLAY_WORKSPACE
     };
 }
 
@@ -54,38 +56,34 @@ static int value_of(const struct uc_kernel *kernel)
     return kernel->knob_count > 0 ? kernel->knobs[0].value : 0;
 }
 
-/** Engine 1 takes 1 us an image, engine 2 a tenth more, and so on; all take
-    the same workspace. Engine 90 is too large, 91 is not supported. Rows of the
-    legacy API are as from before there were notes. */
 static struct uc_measurement measure(const struct play *play,
                                      const struct uc_work *work,
                                      const struct uc_work_kernel *kernel)
 {
     int number = kernel->kernel.engine, value = value_of(&kernel->kernel);
+    bool graph = kernel->kernel.api == UC_API_GRAPH;
+    bool missing = number == 91 || number == play->gone;
     struct uc_measurement m = {
         .micro_batch = work->micro_batch,
         .accumulate = kernel->accumulate,
         .kernel = kernel->kernel,
-        .notes = kernel->kernel.api == UC_API_GRAPH ? kernel->notes : 0,
+        .notes = graph ? kernel->notes : 0,
         .outcome = UC_MEASURED,
-        .workspace_bytes = PLAY_WORKSPACE,
+        .workspace_bytes = graph ? kernel->workspace_bytes : PLAY_WORKSPACE,
         .error = -1,
-        .time_ns = work->micro_batch * (900 + 100 * number) *
+        .time_ns = work->micro_batch *
+                   (number == 90 ? 800 : 900 + 100 * number) *
                    (10 - value % play->values) / 10,
         .calls = 1,
         .measured_at = PLAY_MEASURED_AT
     };
 
-    if (kernel->kernel.api == UC_API_GRAPH &&
-        (number == 90 || number == 91 || number == play->gone)) {
-        m.outcome = number == 90 ? UC_TOO_LARGE : UC_UNSUPPORTED;
-        m.workspace_bytes = number == 90 ? 1 << 21 : 0;
-        m.time_ns = 0;
-        strcpy(m.reason, "as played");
-    }
-    if (kernel->kernel.api == UC_API_GRAPH && number == play->hanging &&
-        work->micro_batch < 4) {
+    if (graph && (missing || number == 92 ||
+                  m.workspace_bytes > play->options.max_workspace_bytes))
+        m.outcome = missing ? UC_UNSUPPORTED : UC_TOO_LARGE;
+    if (graph && number == play->hanging && work->micro_batch < 4)
         m.outcome = UC_TIMED_OUT;
+    if (m.outcome != UC_MEASURED) {
         m.time_ns = 0;
         strcpy(m.reason, "as played");
     }

@@ -116,36 +116,109 @@ static void a_narrow_tuning_does_not_stand_for_a_wide_one(void **state)
     assert_int_equal(play_run(&play, 4, "undivided"), 0);
 }
 
-/** What was too large when the others were tuned. */
-static void what_fits_later_is_tuned_then(void **state)
+/** Pruned in the first tuning, and again in the second, which could find more.
+ */
+static void what_is_found_again_is_counted_once(void **state)
 {
-    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(90, 0) };
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
     struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+    struct uc_search first, second;
 
     (void)state;
+    play.values = 2;
+    play_run(&play, 8, "2,4");
+    play.options.tune = true;
+    play.options.no_runtime_compiled = true;
+    play_run(&play, 8, "2,4");
+    first = play_record(&play, UC_API_GRAPH, 2, false);
+    assert_int_equal(first.pruned, 2); /* engine 2, and 1 with the last value */
+    play.options.no_runtime_compiled = false;
+    assert_int_equal(play_run(&play, 8, "2,4"), 3);
+    assert_string_equal(play.measured, "");
+    second = play_record(&play, UC_API_GRAPH, 2, false);
+    assert_int_not_equal(second.tune_left_out, first.tune_left_out);
+    assert_int_equal(second.found, first.found);
+    assert_int_equal(second.pruned, first.pruned);
+}
+
+/** Engine 90 fits where the others were tuned before; its record says so. */
+static struct play tune_before_it_fits(const struct uc_work_kernel two[2])
+{
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, two, 2);
+
     play.options.tune = true;
     play_run(&play, 4, "undivided");
     assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    play.options.max_workspace_bytes = PLAY_LARGE;
+    return play;
+}
+
+static void what_fits_later_is_tuned_then(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(90, 0) };
+    struct play play = tune_before_it_fits(engines);
+
+    (void)state;
     play.options.tune = false;
-    play.options.max_workspace_bytes = 1 << 21;
     assert_int_equal(play_run(&play, 4, "undivided"), 1);
     assert_string_equal(play.measured, "4:eng90 ");
     assert_false(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    play.options.tune = true;
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng90=1 ");
+    assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    assert_int_equal(play_run(&play, 4, "undivided"), 0);
+}
+
+static void what_fits_while_tuning_is_tuned_at_once(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(90, 0) };
+    struct play play = tune_before_it_fits(engines);
+
+    (void)state;
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng90 4:eng90=1 ");
+    assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    assert_int_equal(play_run(&play, 4, "undivided"), 0);
 }
 
 static void what_fits_later_is_tuned_though_that_run_was_killed(void **state)
 {
     struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(90, 0) };
+    struct play play = tune_before_it_fits(engines);
+
+    (void)state;
+    play.most_works = 1;
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng90 ");
+    assert_false(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    play.most_works = 0;
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng90=1 ");
+}
+
+/** It is tried in every run, and nothing else is done again. */
+static void what_never_fits_leaves_the_rest_tuned(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(92, 0) };
     struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+    struct uc_search first, again;
 
     (void)state;
     play.options.tune = true;
     play_run(&play, 4, "undivided");
-    play.options.max_workspace_bytes = 1 << 21;
-    play.most_works = 2; /* asked what there is, and measured */
-    play_run(&play, 4, "undivided");
-    assert_string_equal(play.measured, "4:eng90 ");
-    assert_false(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    first = play_record(&play, UC_API_GRAPH, 4, false);
+    assert_true(first.tuned);
+    for (int tune = 0; tune < 2; tune++) {
+        play.options.tune = tune == 1;
+        assert_int_equal(play_run(&play, 4, "undivided"), 1);
+        assert_string_equal(play.measured, "4:eng92 ");
+        assert_int_equal(play.searches, 0);
+        again = play_record(&play, UC_API_GRAPH, 4, false);
+        assert_true(again.tuned);
+        assert_int_equal(again.found, first.found);
+        assert_int_equal(again.pruned, first.pruned);
+    }
 }
 
 /** A search of everything brings what was pruned before, which is tuned. */
@@ -169,6 +242,25 @@ static void an_exhaustive_search_is_tuned_anew(void **state)
     assert_int_equal(play_run(&play, 8, "2,4"), 1);
     assert_true(play_record(&play, UC_API_GRAPH, 2, false).tuned);
     assert_int_equal(play_run(&play, 8, "2,4"), 0);
+}
+
+static void an_exhaustive_search_that_was_killed_is_tuned_anew(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.options.tune = true;
+    play_run(&play, 8, "2,4");
+    play.options.tune = false;
+    play.options.exhaustive = true;
+    play.most_works = 2;
+    play_run(&play, 8, "2,4");
+    assert_string_equal(play.measured, "2:eng2 ");
+    play.options.exhaustive = false;
+    play.options.tune = true;
+    play.most_works = 0;
+    assert_int_equal(play_run(&play, 8, "2,4"), 1);
 }
 
 /** The best of the size above is tried, though no heuristic names it. */
@@ -312,9 +404,13 @@ int main(void)
         cmocka_unit_test(what_is_there_can_be_tuned_later),
         cmocka_unit_test(what_is_found_later_is_tuned_later),
         cmocka_unit_test(a_narrow_tuning_does_not_stand_for_a_wide_one),
+        cmocka_unit_test(what_is_found_again_is_counted_once),
         cmocka_unit_test(what_fits_later_is_tuned_then),
+        cmocka_unit_test(what_fits_while_tuning_is_tuned_at_once),
         cmocka_unit_test(what_fits_later_is_tuned_though_that_run_was_killed),
+        cmocka_unit_test(what_never_fits_leaves_the_rest_tuned),
         cmocka_unit_test(an_exhaustive_search_is_tuned_anew),
+        cmocka_unit_test(an_exhaustive_search_that_was_killed_is_tuned_anew),
         cmocka_unit_test(tuning_begins_with_the_best_of_the_size_above),
         cmocka_unit_test(an_engine_that_hangs_is_not_tuned),
         cmocka_unit_test(a_killed_tuning_is_made_again),

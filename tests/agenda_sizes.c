@@ -213,6 +213,28 @@ static void hopeless_engines_are_left_out_and_counted(void **state)
     assert_int_equal(play_run(&play, 16, "2,4,8"), 0);
 }
 
+/** Engine 1 beats engine 2 at 16, 8 and 4, and hangs at 2. */
+static void what_was_left_out_for_one_that_failed_is_measured(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0),
+                                        play_engine(3, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 3);
+    struct uc_search record;
+
+    (void)state;
+    play.hanging = 1;
+    play_run(&play, 16, "2,4,8");
+    assert_string_equal(play.measured, "16:eng1 16:eng2 16:eng3 "
+                                       "8:eng1 8:eng2 8:eng3 4:eng1 "
+                                       "2:eng1 2:eng2 2:eng3 ");
+    record = play_record(&play, UC_API_GRAPH, 2, false);
+    assert_int_equal(record.found, 3);
+    assert_int_equal(record.pruned, 0);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).pruned, 2);
+    assert_int_equal(play.counts.pruned, 2);
+    assert_int_equal(play_run(&play, 16, "2,4,8"), 0);
+}
+
 static void what_was_too_large_is_tried_when_the_cap_is_raised(void **state)
 {
     struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(90, 0) };
@@ -221,7 +243,7 @@ static void what_was_too_large_is_tried_when_the_cap_is_raised(void **state)
     (void)state;
     play_run(&play, 4, "undivided");
     assert_int_equal(play_run(&play, 4, "undivided"), 0);
-    play.options.max_workspace_bytes = 1 << 21;
+    play.options.max_workspace_bytes = PLAY_LARGE;
     assert_int_equal(play_run(&play, 4, "undivided"), 1);
     assert_int_equal(play.searches, 0);
     assert_string_equal(play.measured, "4:eng90 ");
@@ -329,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_killed_run_goes_on_at_the_size_it_was_at),
         cmocka_unit_test(what_an_option_left_out_is_searched_when_it_is_wanted),
         cmocka_unit_test(hopeless_engines_are_left_out_and_counted),
+        cmocka_unit_test(what_was_left_out_for_one_that_failed_is_measured),
         cmocka_unit_test(what_was_too_large_is_tried_when_the_cap_is_raised),
         cmocka_unit_test(known_bad_engines_are_not_measured),
         cmocka_unit_test(a_failed_search_forgets_what_it_found),
