@@ -6,10 +6,11 @@
 # Stops measuring after SECONDS and can be repeated: OUT/h200.full.gz, if it is
 # there, is gone on from, else the shipped profile. HOW says what else is
 # measured: refresh=DATE, what is older, first; tune, what is like the best
-# engines; exhaustive, what is hopeless, for tests/bench_pruning; compiled,
-# AlexNet and ResNet-18 undivided with engines that are compiled when they are
-# built. Writes that file, and OUT/verify.log.
-# `merge --compact` makes of it what ships (HACKING.md).
+# engines. Writes that file, of which `merge --compact` makes what ships
+# (HACKING.md), and OUT/verify.log. Two make a profile that does not ship:
+# exhaustive, what is hopeless, for tests/bench_pruning, into
+# OUT/h200.exhaustive.gz; compiled, AlexNet and ResNet-18 undivided with engines
+# that are compiled when they are built, into OUT/h200.compiled.gz.
 set -u
 [ $# -eq 3 ] || [ $# -eq 4 ] || {
     sed -n 's/^# usage: /usage: /p' "$0" >&2
@@ -25,8 +26,10 @@ trap 'rm -rf "$scratch"' EXIT
 profile=$(mktemp) || exit 1
 trap 'rm -rf "$scratch" "$profile"' EXIT
 
-if [ -f "$out/h200.full.gz" ]; then
-    gzip -dc "$out/h200.full.gz" >"$profile"
+kept=$out/h200.full.gz
+case $how in exhaustive | compiled) kept=$out/h200.$how.gz ;; esac
+if [ -f "$kept" ]; then
+    gzip -dc "$kept" >"$profile"
 else
     shipped "$profile"
 fi
@@ -96,7 +99,7 @@ case $how in
         ;;
     *) echo "gpu_profile.sh: \"$how\"?" >&2; exit 1 ;;
 esac
-gzip -c "$profile" >"$out/h200.full.gz"
+gzip -c "$profile" >"$kept"
 
 # verify_on GPU: what no other GPU has taken.
 verify_on()
