@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static enum uc_status append_row(struct uc_agenda *agenda,
                                  const struct uc_measurement *row,
@@ -51,7 +50,7 @@ enum uc_status uc_agenda_open(struct uc_agenda *agenda,
     if (!options->remeasure)
         status =
             uc_profile_load(profile, env, &of->problem, &rows, &count, err);
-    if (status == UC_OK && !options->remeasure)
+    if (status == UC_OK)
         status = uc_profile_load_searches(profile, env, &of->problem,
                                           &opened.searches,
                                           &opened.search_count, err);
@@ -119,7 +118,7 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
     agenda->round = 0;
     for (int beta = 0; beta < 2 && status == UC_OK; beta++) {
         agenda->is_new[beta] = gap.search[beta];
-        agenda->fits[beta] = false;
+        agenda->newly_fits[beta] = false;
         agenda->to_search[beta] = gap.search[beta] || gap.tune[beta];
         agenda->to_tune[beta] = gap.tune[beta];
         agenda->to_record[beta] = agenda->to_search[beta] || gap.again[beta];
@@ -159,111 +158,94 @@ static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
     return list;
 }
 
-/** Count one kernel more or less as left out. */
-static void count_pruned(struct uc_agenda *agenda,
-                         const struct uc_work_kernel *kernel, int by)
+static bool has_row(const struct uc_agenda *agenda,
+                    const struct uc_work_kernel *candidate)
 {
-    if (uc_agenda_counts(agenda, kernel->accumulate))
-        agenda->records[kernel->accumulate].pruned += by;
-    agenda->counts.pruned += by;
+    for (size_t i = 0; i < agenda->row_count; i++) {
+        const struct uc_measurement *row = &agenda->rows[i];
+
+        if (uc_agenda_is_here(agenda, row, candidate->accumulate) &&
+            uc_kernel_equal(&row->kernel, &candidate->kernel))
+            return true;
+    }
+    return false;
 }
 
-/** Leave out engines that are hopeless. Legacy kernels are few, and what plans
-    are compared with. */
-static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
+/** Those of a list that are hopeless apart from those to be measured. What has
+    a row was wanted before: it is tried again. Legacy kernels are few, and
+    what plans are compared with. */
+static enum uc_status sort_out(struct uc_agenda *agenda,
+                               const struct uc_work_kernel *list, size_t count,
+                               struct uc_error *err)
 {
     int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
-    size_t fresh = agenda->kernel_count - agenda->handed_out;
-    size_t kept = agenda->handed_out, here_count;
     struct uc_prune known = { NULL, 0 };
+    size_t here_count;
     struct uc_work_kernel *here =
-        engines_here(agenda, agenda->kernels + kept, fresh, &here_count, err);
+        engines_here(agenda, list, count, &here_count, err);
     enum uc_status status =
         here == NULL
             ? UC_EINTERNAL
             : uc_prune_start(agenda->rows, agenda->row_count, &known, err);
 
-    for (size_t i = 0; i < fresh && status == UC_OK; i++) {
-        if (here[i].kernel.api == UC_API_GRAPH &&
-            uc_prune_leaves_out(&known, here, here_count, i, micro_batch)) {
-            count_pruned(agenda, &here[i], 1);
-            status = uc_work_append(&agenda->hopeless, &agenda->hopeless_count,
-                                    &here[i], err);
-        } else {
-            agenda->kernels[kept++] = here[i];
-        }
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        bool hopeless =
+            list[i].kernel.api == UC_API_GRAPH && !has_row(agenda, &list[i]) &&
+            uc_prune_leaves_out(&known, here, here_count, i, micro_batch);
+
+        status = hopeless
+                     ? uc_work_append(&agenda->hopeless,
+                                      &agenda->hopeless_count, &list[i], err)
+                     : uc_work_append(&agenda->kernels, &agenda->kernel_count,
+                                      &list[i], err);
     }
-    if (status == UC_OK)
-        agenda->kernel_count = kept;
     free(here);
     uc_prune_end(&known);
+    return status;
+}
+
+/** Leave out what is hopeless of what was found. */
+static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
+{
+    struct uc_work_kernel *found = agenda->kernels;
+    size_t count = agenda->kernel_count;
+    enum uc_status status = UC_OK;
+
+    if (agenda->handed_out == count)
+        return UC_OK;
+    agenda->kernels = NULL;
+    agenda->kernel_count = 0;
+    status = sort_out(agenda, found + agenda->handed_out,
+                      count - agenda->handed_out, err);
+    agenda->handed_out = 0;
+    free(found);
     return status;
 }
 
 /** All others are measured: take back what was left out for the sake of one
-    that came to nothing here. */
+    that came to nothing. */
 static enum uc_status take_back(struct uc_agenda *agenda, struct uc_error *err)
 {
-    int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
-    size_t kept = 0, here_count;
-    struct uc_prune known = { NULL, 0 };
-    struct uc_work_kernel *here =
-        engines_here(agenda, NULL, 0, &here_count, err);
-    enum uc_status status =
-        here == NULL
-            ? UC_EINTERNAL
-            : uc_prune_start(agenda->rows, agenda->row_count, &known, err);
+    struct uc_work_kernel *hopeless = agenda->hopeless;
+    size_t count = agenda->hopeless_count;
+    enum uc_status status = UC_OK;
 
-    for (size_t i = 0; i < agenda->hopeless_count && status == UC_OK; i++) {
-        const struct uc_work_kernel one = agenda->hopeless[i];
-
-        here[here_count] = one; /* there is room for one more */
-        if (uc_prune_leaves_out(&known, here, here_count + 1, here_count,
-                                micro_batch)) {
-            agenda->hopeless[kept++] = one;
-            continue;
-        }
-        count_pruned(agenda, &one, -1);
-        status =
-            uc_work_append(&agenda->kernels, &agenda->kernel_count, &one, err);
-    }
-    if (status == UC_OK)
-        agenda->hopeless_count = kept;
-    free(here);
-    uc_prune_end(&known);
+    if (count == 0)
+        return UC_OK;
+    agenda->hopeless = NULL;
+    agenda->hopeless_count = 0;
+    status = sort_out(agenda, hopeless, count, err);
+    free(hopeless);
     return status;
-}
-
-/** Beta 0 before 1, each in the order it was found. */
-static void sort_by_beta(struct uc_agenda *agenda, struct uc_work_kernel *room)
-{
-    size_t at = 0;
-
-    for (int beta = 0; beta < 2; beta++)
-        for (size_t i = agenda->handed_out; i < agenda->kernel_count; i++)
-            if (agenda->kernels[i].accumulate == (beta == 1))
-                room[at++] = agenda->kernels[i];
-    if (at > 0)
-        memcpy(agenda->kernels + agenda->handed_out, room, at * sizeof *room);
 }
 
 static enum uc_status begin_measuring(struct uc_agenda *agenda,
                                       struct uc_error *err)
 {
-    struct uc_work_kernel *room = NULL;
-    enum uc_status status = UC_OK;
-
-    if (!agenda->options->exhaustive && agenda->options->refresh_before == 0)
-        status = prune(agenda, err);
-    if (status == UC_OK && agenda->kernel_count > 0) {
-        room = calloc(agenda->kernel_count, sizeof *room);
-        if (room == NULL)
-            return uc_no_memory(err);
-        sort_by_beta(agenda, room);
-        free(room);
-    }
     agenda->state = UC_AGENDA_MEASURING;
-    return status;
+    return agenda->options->exhaustive || agenda->options->refresh_before > 0
+               ? UC_OK
+               : prune(agenda, err);
 }
 
 /** All is measured: say so. */
@@ -274,6 +256,7 @@ static enum uc_status end_size(struct uc_agenda *agenda, struct uc_error *err)
     if (status != UC_OK)
         return status;
     agenda->counts.sizes++;
+    agenda->counts.pruned += (int64_t)agenda->hopeless_count;
     agenda->state = UC_AGENDA_BETWEEN_SIZES;
     return UC_OK;
 }
@@ -368,19 +351,6 @@ enum uc_status uc_agenda_next(struct uc_agenda *agenda, bool stop,
 
 /* What came of it --------------------------------------------------------*/
 
-static bool has_row(const struct uc_agenda *agenda,
-                    const struct uc_work_kernel *candidate)
-{
-    for (size_t i = 0; i < agenda->row_count; i++) {
-        const struct uc_measurement *row = &agenda->rows[i];
-
-        if (uc_agenda_is_here(agenda, row, candidate->accumulate) &&
-            uc_kernel_equal(&row->kernel, &candidate->kernel))
-            return true;
-    }
-    return false;
-}
-
 enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
                                    const struct uc_work_kernel *candidate,
                                    struct uc_error *err)
@@ -404,7 +374,7 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
         return UC_OK;
     }
     known = has_row(agenda, candidate);
-    if ((!known || agenda->round == 0) && uc_agenda_counts(agenda, beta))
+    if (!known || agenda->round == 0)
         agenda->records[beta].found++;
     /* One that was too large and may fit today is in the list already. */
     return known ? UC_OK
@@ -433,7 +403,7 @@ enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
     if (m->kernel.api == UC_API_GRAPH && m->outcome == UC_UNSUPPORTED &&
         agenda->options->refresh_before == 0)
         return UC_OK;
-    status = uc_agenda_note_fit(agenda, m, err);
+    status = uc_agenda_note_newly_fit(agenda, m, err);
     if (status == UC_OK)
         status = uc_profile_store(agenda->profile, agenda->env,
                                   &agenda->of->problem, m, err);
@@ -445,4 +415,5 @@ enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
 void uc_agenda_leave_unrecorded(struct uc_agenda *agenda)
 {
     memset(agenda->to_record, 0, sizeof agenda->to_record);
+    agenda->hopeless_count = 0;
 }

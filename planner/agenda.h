@@ -49,7 +49,7 @@ struct uc_agenda {
         UC_AGENDA_MEASURING
     } state;
     bool is_new[2];     /**< no search is on record, by beta case */
-    bool fits[2];       /**< what was too large, by beta case */
+    bool newly_fits[2]; /**< something that was too large, by beta case */
     bool to_search[2];  /**< by beta case */
     bool searching;     /**< beta case of the search in work */
     size_t search_from; /**< kernels before that search */

@@ -20,18 +20,16 @@ const struct uc_work_size *uc_agenda_size(const struct uc_agenda *agenda);
 bool uc_agenda_is_here(const struct uc_agenda *agenda,
                        const struct uc_measurement *row, bool accumulate);
 
-/** A record to be filled in: a new one, or without a search the stored one. */
+/** A record to be filled in. If its size is going to have rows that were not
+    tuned, what the profile says is taken back now. */
 enum uc_status uc_agenda_begin_record(struct uc_agenda *agenda, int beta,
                                       struct uc_error *err);
-/** Whether what is found and what is pruned is counted in the record: not
-    when a size is tuned that was tuned before, which finds the same again. */
-bool uc_agenda_counts(const struct uc_agenda *agenda, int beta);
-/** Whether this is the first of what was too large and fits: then its size is
-    tuned no more. Said before the measurement is stored. */
-enum uc_status uc_agenda_note_fit(struct uc_agenda *agenda,
-                                  const struct uc_measurement *m,
-                                  struct uc_error *err);
-/** Of graph kernels: legacy ones all have rows, no need. */
+/** A measurement that is going to be stored: if it is the first with a time of
+    what was too large, its size is recorded as not tuned. */
+enum uc_status uc_agenda_note_newly_fit(struct uc_agenda *agenda,
+                                        const struct uc_measurement *m,
+                                        struct uc_error *err);
+/** Fill in the records of the size in work, and store them. */
 enum uc_status uc_agenda_store_records(struct uc_agenda *agenda,
                                        struct uc_error *err);
 

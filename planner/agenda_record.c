@@ -19,13 +19,14 @@ static const struct uc_search *stored_record(const struct uc_agenda *agenda,
 }
 
 /** Whether what a record says of tuning stays so: neither is everything
-    searched anew, nor did anything come that was too large. */
+    measured, or measured again, nor does anything fit that was too large. */
 static bool stays_tuned(const struct uc_agenda *agenda, int beta)
 {
     const struct uc_search *stored = stored_record(agenda, beta);
 
-    return stored != NULL && stored->tuned && !agenda->fits[beta] &&
-           !(agenda->is_new[beta] && agenda->options->exhaustive);
+    return stored != NULL && stored->tuned && !agenda->newly_fits[beta] &&
+           !(agenda->is_new[beta] &&
+             (agenda->options->exhaustive || agenda->options->remeasure));
 }
 
 /** Before there are rows that were not tuned, which a run that is killed
@@ -57,29 +58,22 @@ enum uc_status uc_agenda_begin_record(struct uc_agenda *agenda, int beta,
                             .accumulate = beta == 1,
                             .left_out = uc_work_left_out(agenda->options) };
     if (stored != NULL && !agenda->is_new[beta])
-        *record = *stored;
+        record->left_out = stored->left_out;
     return withdraw_tuned(agenda, beta, err);
 }
 
-bool uc_agenda_counts(const struct uc_agenda *agenda, int beta)
+enum uc_status uc_agenda_note_newly_fit(struct uc_agenda *agenda,
+                                        const struct uc_measurement *m,
+                                        struct uc_error *err)
 {
-    const struct uc_search *stored = stored_record(agenda, beta);
-
-    return agenda->is_new[beta] || stored == NULL || !stored->tuned;
-}
-
-enum uc_status uc_agenda_note_fit(struct uc_agenda *agenda,
-                                  const struct uc_measurement *m,
-                                  struct uc_error *err)
-{
-    if (m->kernel.api != UC_API_GRAPH || m->outcome == UC_TOO_LARGE ||
-        agenda->fits[m->accumulate])
+    if (m->kernel.api != UC_API_GRAPH || m->time_ns == 0 ||
+        agenda->newly_fits[m->accumulate])
         return UC_OK;
     for (size_t i = 0; i < agenda->known_rows; i++) {
         const struct uc_measurement *row = &agenda->rows[i];
 
         if (row->outcome == UC_TOO_LARGE && uc_measurement_order(row, m) == 0) {
-            agenda->fits[m->accumulate] = true;
+            agenda->newly_fits[m->accumulate] = true;
             return withdraw_tuned(agenda, m->accumulate, err);
         }
     }
@@ -103,16 +97,35 @@ static bool is_recorded(const struct uc_agenda *agenda,
     return true;
 }
 
-/** What has a row exists, also where this search did not name it: it was too
-    large once, or is what an interrupted run had come to by tuning. */
-static void count_rows(const struct uc_agenda *agenda, struct uc_search *record)
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/**
+ * What there is in all. A record that is not new has what its search found;
+ * this run's tuning adds to that, or where there was a tuning before, finds
+ * mostly the same. What has a row exists, also where this search did not name
+ * it: it was too large once, or is what an interrupted run had come to by
+ * tuning.
+ */
+static void count_all(const struct uc_agenda *agenda, int beta,
+                      const struct uc_search *stored, struct uc_search *record)
 {
     int64_t rows = 0;
 
+    for (size_t i = 0; i < agenda->hopeless_count; i++)
+        record->pruned += agenda->hopeless[i].accumulate == (beta == 1);
     for (size_t i = 0; i < agenda->row_count; i++)
         rows += is_recorded(agenda, record, i);
-    if (record->found < rows + record->pruned)
-        record->found = rows + record->pruned;
+    if (stored != NULL && stored->tuned) {
+        record->found = larger(record->found, stored->found);
+        record->pruned = larger(record->pruned, stored->pruned);
+    } else if (stored != NULL) {
+        record->found += stored->found;
+        record->pruned += stored->pruned;
+    }
+    record->found = larger(record->found, rows + record->pruned);
 }
 
 enum uc_status uc_agenda_store_records(struct uc_agenda *agenda,
@@ -126,7 +139,7 @@ enum uc_status uc_agenda_store_records(struct uc_agenda *agenda,
 
         if (!agenda->to_record[beta])
             continue;
-        count_rows(agenda, record);
+        count_all(agenda, beta, agenda->is_new[beta] ? NULL : stored, record);
         record->tuned = agenda->to_tune[beta] || stays;
         record->tune_left_out = agenda->to_tune[beta]
                                     ? uc_work_left_out(agenda->options)

@@ -124,8 +124,8 @@ static bool tune_what_fits(struct uc_agenda *agenda)
     bool any = false;
 
     for (int beta = 0; beta < 2; beta++)
-        if (agenda->options->tune && agenda->fits[beta] &&
-            !agenda->to_tune[beta])
+        if (agenda->options->tune && agenda->newly_fits[beta] &&
+            agenda->to_record[beta] && !agenda->to_tune[beta])
             any = agenda->to_tune[beta] = agenda->to_search[beta] = true;
     return any;
 }

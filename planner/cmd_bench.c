@@ -172,10 +172,12 @@ static void print_problem(const struct uc_work_problem *of,
     uc_problem_print(&of->problem, text);
     for (size_t i = 0; i < of->size_count; i++) {
         const struct uc_work_size *size = &of->sizes[i];
-        const char *engines = size->searches > 0
-                                  ? "graph engines to be searched"
-                              : size->tunings > 0 ? "graph engines to be tuned"
-                                                  : "";
+        const char *engines =
+            size->searches > 0  ? size->tunings > 0
+                                      ? "graph engines to be searched and tuned"
+                                      : "graph engines to be searched"
+            : size->tunings > 0 ? "graph engines to be tuned"
+                                : "";
 
         printf("%s batch %lld: ", text, (long long)size->micro_batch);
         if (size->kernels > 0)

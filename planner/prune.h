@@ -8,8 +8,9 @@
  * by more than both spreads. One that is beaten by the same other one at two
  * measured sizes in a row, one of them at least UC_PRUNE_SPAN times the other,
  * and at every smaller one where it was measured, is left out at all sizes
- * below the larger where that other one exists and needs no more workspace.
- * Beta cases are apart.
+ * below the larger where that other one exists and needs no more workspace; if
+ * it then gets no time there, the first is measured after all (agenda.h). Beta
+ * cases are apart.
  *
  * What is left out could still be the best at a small size;
  * tests/bench_pruning.c says by how much that changes what is predicted. The

@@ -86,7 +86,7 @@ enum uc_status uc_work_append(struct uc_work_kernel **list, size_t *count,
 
 /** What one size lacks. */
 struct uc_work_gap {
-    struct uc_work_kernel *kernels; /**< known by name; beta 0 before 1 */
+    struct uc_work_kernel *kernels; /**< known by name */
     size_t kernel_count;
     bool search[2]; /**< graph kernels at beta 0, 1 have to be looked for */
     bool again[2];  /**< some are tried again, which were too large */
@@ -141,7 +141,7 @@ struct uc_work {
                                 when they computed the reference */
     size_t kernel_count;   /**< of a search: 0, or look for what is like
                                 these */
-    struct uc_work_kernel kernels[UC_WORK_KERNELS]; /**< beta 0 before 1 */
+    struct uc_work_kernel kernels[UC_WORK_KERNELS];
 };
 
 #endif

@@ -33,7 +33,8 @@ struct uc_work_kernel play_engine(int number, unsigned notes)
     return (struct uc_work_kernel){
         .kernel = { .api = UC_API_GRAPH, .engine = number },
         .notes = notes,
-        .workspace_bytes = number == 90 ? PLAY_LARGE : PLAY_WORKSPACE
+        .workspace_bytes =
+            number == 90 || number == 94 ? PLAY_LARGE : PLAY_WORKSPACE
     };
 }
 
@@ -83,8 +84,12 @@ static struct uc_measurement measure(const struct play *play,
         m.outcome = missing ? UC_UNSUPPORTED : UC_TOO_LARGE;
     if (graph && number == play->hanging && work->micro_batch < 4)
         m.outcome = UC_TIMED_OUT;
+    if (m.outcome == UC_MEASURED && graph && number == play->cut_off &&
+        work->micro_batch < 4)
+        m.outcome = UC_CUT_OFF;
     if (m.outcome != UC_MEASURED) {
-        m.time_ns = 0;
+        if (m.outcome != UC_CUT_OFF)
+            m.time_ns = 0;
         strcpy(m.reason, "as played");
     }
     return m;
@@ -212,7 +217,7 @@ void stage_next(struct stage *stage, bool stop)
     assert_true(more);
 }
 
-void stage_open(struct stage *stage, const struct play *play, size_t sizes)
+void stage_begin(struct stage *stage, const struct play *play, size_t sizes)
 {
     stage->sizes[0] = (struct uc_work_size){ .micro_batch = 4 };
     stage->sizes[1] = (struct uc_work_size){ .micro_batch = 2 };
@@ -220,6 +225,11 @@ void stage_open(struct stage *stage, const struct play *play, size_t sizes)
         (struct uc_work_problem){ play->problem, 4, stage->sizes, sizes };
     assert_done(uc_agenda_open(&stage->agenda, play_profile, play_env,
                                &stage->of, &play->options, err));
+}
+
+void stage_open(struct stage *stage, const struct play *play, size_t sizes)
+{
+    stage_begin(stage, play, sizes);
     stage_next(stage, false);
     assert_true(stage->work.search);
 }

@@ -5,9 +5,9 @@
  *
  * Engine 1 takes 1 us an image, engine 2 a tenth more, and so on; all need the
  * same workspace, PLAY_WORKSPACE. Engine 90 takes 0.8 us and needs PLAY_LARGE,
- * which is more than the options allow at first; 91 is not supported, and for
- * 92 the device never has the memory. Rows of the legacy API are as from before
- * there were notes.
+ * which is more than the options allow at first, as does 94, which is slow; 91
+ * is not supported, and for 92 the device never has the memory. Rows of the
+ * legacy API are as from before there were notes.
  *
  * Owner:   what is pointed at is the test's; one profile does for all tests,
  *          each of which has a problem of its own.
@@ -36,6 +36,7 @@ struct play {
     struct uc_work_options options;
     int gone;       /**< engine that is supported no more; 0: none */
     int hanging;    /**< engine that hangs below 4 images; 0: none */
+    int cut_off;    /**< engine that is cut off below 4 images; 0: none */
     int values;     /**< of the only knob of each engine, which is found by
                          tuning only: the time falls by 10 % from each to the
                          next but the last, which is as slow as none */
@@ -75,6 +76,7 @@ struct stage {
     struct uc_agenda agenda;
     struct uc_work work; /**< in hand */
 };
+void stage_begin(struct stage *stage, const struct play *play, size_t sizes);
 /** Up to the first search. */
 void stage_open(struct stage *stage, const struct play *play, size_t sizes);
 /** The next work, which there is; `stop`: no further size is begun. */

@@ -213,7 +213,7 @@ static void hopeless_engines_are_left_out_and_counted(void **state)
     assert_int_equal(play_run(&play, 16, "2,4,8"), 0);
 }
 
-/** Engine 1 beats engine 2 at 16, 8 and 4, and hangs at 2. */
+/** Engine 1 beats the others at 16 and 8, and hangs at 2. */
 static void what_was_left_out_for_one_that_failed_is_measured(void **state)
 {
     struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0),
@@ -224,15 +224,44 @@ static void what_was_left_out_for_one_that_failed_is_measured(void **state)
     (void)state;
     play.hanging = 1;
     play_run(&play, 16, "2,4,8");
-    assert_string_equal(play.measured, "16:eng1 16:eng2 16:eng3 "
-                                       "8:eng1 8:eng2 8:eng3 4:eng1 "
-                                       "2:eng1 2:eng2 2:eng3 ");
+    assert_string_equal(play.measured,
+                        "16:eng1 16:eng2 16:eng3 "
+                        "8:eng1 8:eng2 8:eng3 4:eng1 "
+                        "2:eng1 2:eng2 "); /* it beats engine 3 */
     record = play_record(&play, UC_API_GRAPH, 2, false);
     assert_int_equal(record.found, 3);
-    assert_int_equal(record.pruned, 0);
+    assert_int_equal(record.pruned, 1);
     assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).pruned, 2);
-    assert_int_equal(play.counts.pruned, 2);
+    assert_int_equal(play.counts.pruned, 3);
     assert_int_equal(play_run(&play, 16, "2,4,8"), 0);
+}
+
+/** It was cut off for the sake of a faster one. */
+static void what_was_left_out_for_one_that_is_cut_off_stays_out(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.cut_off = 1;
+    play_run(&play, 8, "2,4");
+    assert_string_equal(play.measured, "8:eng1 8:eng2 4:eng1 4:eng2 2:eng1 ");
+}
+
+/** It would fail for the same reason. */
+static void what_was_left_out_of_a_work_that_is_held_stays_out(void **state)
+{
+    static struct stage stage;
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play_run(&play, 16, "8");
+    stage_open(&stage, &play, 1);
+    stage_play(&stage, &play, false);
+    assert_int_equal(stage.work.kernel_count, 1); /* engine 1 */
+    uc_agenda_leave_unrecorded(&stage.agenda);
+    stage_close(&stage, false);
 }
 
 static void what_was_too_large_is_tried_when_the_cap_is_raised(void **state)
@@ -352,6 +381,8 @@ int main(void)
         cmocka_unit_test(what_an_option_left_out_is_searched_when_it_is_wanted),
         cmocka_unit_test(hopeless_engines_are_left_out_and_counted),
         cmocka_unit_test(what_was_left_out_for_one_that_failed_is_measured),
+        cmocka_unit_test(what_was_left_out_for_one_that_is_cut_off_stays_out),
+        cmocka_unit_test(what_was_left_out_of_a_work_that_is_held_stays_out),
         cmocka_unit_test(what_was_too_large_is_tried_when_the_cap_is_raised),
         cmocka_unit_test(known_bad_engines_are_not_measured),
         cmocka_unit_test(a_failed_search_forgets_what_it_found),

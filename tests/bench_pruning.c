@@ -5,9 +5,10 @@
  * For every shipped network in fp32, tf32 and fp16 channels-last: the total of
  * workspace reuse under the limit (64M) from all rows of the profile's first
  * environment and from those that pruning keeps; and by how much the latter
- * could be slower at most: where no search is on record that left out nothing,
- * an engine is supposed that needs no workspace and is as fast as the fastest
- * kernel of the whole profile. What only --tune finds is not looked at.
+ * could be slower at most: where no search is on record that pruned nothing, an
+ * engine is supposed that needs no workspace and is as fast as the fastest
+ * kernel of the whole profile. What only --tune finds, and what the options of
+ * bench left out, is not looked at.
  *
  * Fails when pruning makes a total slower by more than half a percent, and when
  * nothing is shown: too little was measured where it could. Run by hand, not by
@@ -122,7 +123,7 @@ static size_t keep(struct uc_measurement *rows, size_t count)
 
 /* What was not measured ---------------------------------------------------*/
 
-/** Whether a search is on record that left out nothing. */
+/** Whether a search is on record that pruned nothing. */
 static bool is_complete(const struct uc_search *searches, size_t count,
                         int64_t micro_batch, bool accumulate)
 {
@@ -145,7 +146,8 @@ static size_t suppose(const struct uc_problem *problem,
 
     for (int64_t size = 1; size <= largest; size = next_size(size))
         for (int beta = 0; beta < cases; beta++) {
-            if (is_complete(searches, search_count, size, beta == 1))
+            if ((beta == 1 && size == largest) || /* there is no second piece */
+                is_complete(searches, search_count, size, beta == 1))
                 continue;
             room[count++] =
                 (struct uc_measurement){ .micro_batch = size,

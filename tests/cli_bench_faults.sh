@@ -93,6 +93,21 @@ fault abort 5 "a device on which nothing runs is an error"
 err_has "takes down its worker before any kernel"
 rows crashed 0
 
+# At 2 images and at 1 engines are hopeless, and would fail as all do.
+cat >pruned.json <<'END'
+{ "name": "pruned", "batch": 16, "defaults": { "filter": 3, "pad": 1 },
+  "layers": { "conv1": { "in": [16, 16], "c": 16, "k": 16,
+                         "operations": ["forward", "backward-data"] } } }
+END
+rm -f p
+UC_DOUBLE_FAULT='abort:op=forward,n=2;abort:op=forward,n=1'
+export UC_DOUBLE_FAULT
+expect 0 "where all fails, what was left out is not tried" \
+    with_double ucudnn-plan bench --no-runtime-compiled --api graph \
+    --profile p pruned.json
+unset UC_DOUBLE_FAULT
+out_has " kernels were hopeless at larger sizes and not measured"
+
 rm -f p
 UC_DOUBLE_MEMORY=300000
 export UC_DOUBLE_MEMORY

@@ -211,6 +211,7 @@ include tests/client/local.mk
 
 # measuring
 unit_tests += \
+	tests/agenda_record \
 	tests/agenda_rounds \
 	tests/agenda_sizes \
 	tests/child_tell \
@@ -221,6 +222,7 @@ unit_tests += \
 	tests/tolerance_classes \
 	tests/tune_kernels
 agenda_play_sources = tests/agenda_play.c tests/agenda_play.h
+tests_agenda_record_SOURCES = tests/agenda_record.c $(agenda_play_sources)
 tests_agenda_rounds_SOURCES = tests/agenda_rounds.c $(agenda_play_sources)
 tests_agenda_sizes_SOURCES = tests/agenda_sizes.c $(agenda_play_sources)
 tests_child_tell_SOURCES = tests/child_tell.c planner/child.c planner/child.h

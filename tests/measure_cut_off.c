@@ -13,7 +13,12 @@
 #include <string.h>
 
 static struct uc_measure_session session;
-static struct uc_problem problem;
+static const char *const forward =
+    "forward:fp32:fma:nchw:c64:k4:i16x16:f3x3:p1x1";
+static const char *const others[] = {
+    "forward:fp32:fma:nchw:c64:k4:i16x16:f3x3:p1x1:s2x2",
+    "backward-filter:fp32:fma:nchw:c64:k4:i16x16:f3x3:p1x1"
+};
 
 static const struct uc_kernel fast = { .api = UC_API_GRAPH, .engine = 2 };
 static const struct uc_kernel slow = {
@@ -39,37 +44,41 @@ static void done(void *context, size_t kernel, const struct uc_measurement *m)
 }
 
 /** A work of its own, as of an earlier and a later round. */
-static struct uc_measurement measure(const struct uc_kernel *kernel,
-                                     int64_t micro_batch,
-                                     int64_t workspace_bytes, unsigned notes)
+static struct uc_measurement measure_of(const char *text, int64_t micro_batch,
+                                        const struct uc_work_kernel *kernel)
 {
     static struct uc_work work;
     struct uc_measurement m = { .time_ns = -1 };
     const struct uc_measure_events events = { started, done, &m };
     struct uc_error err;
 
-    work = (struct uc_work){ .problem = problem,
-                             .micro_batch = micro_batch,
+    work = (struct uc_work){ .micro_batch = micro_batch,
                              .batch = 8,
                              .kernel_count = 1 };
-    work.kernels[0] = (struct uc_work_kernel){
-        .kernel = *kernel, .notes = notes, .workspace_bytes = workspace_bytes
-    };
+    work.kernels[0] = *kernel;
+    assert_int_equal(uc_problem_parse(text, &work.problem, &err), UC_OK);
     assert_int_equal(uc_measure_work(&session, &work, &events, &err), UC_OK);
     return m;
 }
 
+static struct uc_measurement measure(const struct uc_kernel *kernel,
+                                     int64_t micro_batch,
+                                     int64_t workspace_bytes, unsigned notes)
+{
+    const struct uc_work_kernel one = { .kernel = *kernel,
+                                        .notes = notes,
+                                        .workspace_bytes = workspace_bytes };
+
+    return measure_of(forward, micro_batch, &one);
+}
+
 static int open_session(void **state)
 {
-    static const char text[] = "forward:fp32:fma:nchw:c64:k4:i16x16:f3x3:p1x1";
     struct uc_error err;
 
     (void)state;
     session.max_workspace_bytes = 1 << 30;
-    return uc_problem_parse(text, &problem, &err) == UC_OK &&
-                   uc_gpu_open(&session.gpu, 0, &err) == UC_OK
-               ? 0
-               : -1;
+    return uc_gpu_open(&session.gpu, 0, &err) == UC_OK ? 0 : -1;
 }
 
 static void an_earlier_work_cuts_off(void **state)
@@ -120,6 +129,31 @@ static void another_size_is_another_matter(void **state)
     assert_int_equal(measure(&slow, 4, SLOW_BYTES, 0).outcome, UC_MEASURED);
 }
 
+/** With a stride of 2 all takes a quarter. */
+static void another_problem_is_another_matter(void **state)
+{
+    const struct uc_work_kernel quick = { .kernel = small };
+
+    (void)state;
+    assert_int_equal(measure_of(others[0], 4, &quick).outcome, UC_MEASURED);
+    assert_int_equal(measure(&small, 4, SMALL_BYTES, 0).outcome, UC_MEASURED);
+}
+
+static void another_beta_case_is_another_matter(void **state)
+{
+    const struct uc_work_kernel first = { .kernel = fast,
+                                          .workspace_bytes = FAST_BYTES };
+    struct uc_work_kernel second = { .kernel = slow,
+                                     .accumulate = true,
+                                     .workspace_bytes = SLOW_BYTES };
+
+    (void)state;
+    assert_int_equal(measure_of(others[1], 4, &first).outcome, UC_MEASURED);
+    assert_int_equal(measure_of(others[1], 4, &second).outcome, UC_MEASURED);
+    second.accumulate = false;
+    assert_int_equal(measure_of(others[1], 4, &second).outcome, UC_CUT_OFF);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +161,8 @@ int main(void)
         cmocka_unit_test(with_less_workspace_it_is_measured),
         cmocka_unit_test(with_fewer_notes_it_is_measured),
         cmocka_unit_test(another_size_is_another_matter),
+        cmocka_unit_test(another_problem_is_another_matter),
+        cmocka_unit_test(another_beta_case_is_another_matter),
     };
 
     return cmocka_run_group_tests(tests, open_session, NULL);
