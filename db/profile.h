@@ -150,13 +150,12 @@ struct uc_search {
     enum uc_api api;
     int64_t micro_batch; /**< >= 1 */
     bool accumulate;
-    int64_t found;          /**< kernels that exist */
-    int64_t pruned;         /**< of these, left out; 0 when the search was
-                                 exhaustive */
-    unsigned left_out;      /**< enum uc_kernel_note bits: kernels with one of
-                                 these were not looked at, nor counted */
-    int64_t searched_at;    /**< seconds since 1970, UTC */
-    bool tuned;             /**< also among what is like the best ones */
+    int64_t found;       /**< kernels that exist, at least */
+    int64_t pruned;      /**< of these, left out, at least; 0 when none was */
+    unsigned left_out;   /**< enum uc_kernel_note bits: kernels with one of
+                              these were not looked at, nor counted */
+    int64_t searched_at; /**< seconds since 1970, UTC */
+    bool tuned;          /**< also among what is like the best ones */
     unsigned tune_left_out; /**< by that, as by left_out */
 };
 /** Committed on return; replaces the record of the same key. */

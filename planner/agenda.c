@@ -44,12 +44,16 @@ enum uc_status uc_agenda_open(struct uc_agenda *agenda,
     };
     struct uc_measurement *rows = NULL;
     size_t count = 0;
-    enum uc_status status = UC_OK;
+    enum uc_status status;
 
     *agenda = (struct uc_agenda){ 0 };
-    if (!options->remeasure)
-        status =
-            uc_profile_load(profile, env, &of->problem, &rows, &count, err);
+    status = uc_profile_load(profile, env, &of->problem, &rows, &count, err);
+    if (status == UC_OK && options->remeasure) {
+        opened.replaced = rows;
+        opened.replaced_count = count;
+        rows = NULL;
+        count = 0;
+    }
     if (status == UC_OK)
         status = uc_profile_load_searches(profile, env, &of->problem,
                                           &opened.searches,
@@ -69,6 +73,7 @@ enum uc_status uc_agenda_open(struct uc_agenda *agenda,
 void uc_agenda_close(struct uc_agenda *agenda)
 {
     free(agenda->rows);
+    free(agenda->replaced);
     free(agenda->searches);
     free(agenda->kernels);
     free(agenda->hopeless);
@@ -118,7 +123,7 @@ static enum uc_status begin_size(struct uc_agenda *agenda, struct uc_error *err)
     agenda->round = 0;
     for (int beta = 0; beta < 2 && status == UC_OK; beta++) {
         agenda->is_new[beta] = gap.search[beta];
-        agenda->newly_fits[beta] = false;
+        agenda->newly_timed[beta] = false;
         agenda->to_search[beta] = gap.search[beta] || gap.tune[beta];
         agenda->to_tune[beta] = gap.tune[beta];
         agenda->to_record[beta] = agenda->to_search[beta] || gap.again[beta];
@@ -401,9 +406,9 @@ enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
     enum uc_status status = UC_OK;
 
     if (m->kernel.api == UC_API_GRAPH && m->outcome == UC_UNSUPPORTED &&
-        agenda->options->refresh_before == 0)
+        uc_agenda_known(agenda, m) == NULL)
         return UC_OK;
-    status = uc_agenda_note_newly_fit(agenda, m, err);
+    status = uc_agenda_note_newly_timed(agenda, m, err);
     if (status == UC_OK)
         status = uc_profile_store(agenda->profile, agenda->env,
                                   &agenda->of->problem, m, err);

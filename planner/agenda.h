@@ -38,6 +38,9 @@ struct uc_agenda {
     struct uc_measurement *rows; /**< the profile's, by micro-batch, then new
                                       ones */
     size_t known_rows, row_count;
+    struct uc_measurement *replaced; /**< the profile's that are measured again
+                                          as if they were not there */
+    size_t replaced_count;
     struct uc_search *searches;
     size_t search_count;
     struct uc_agenda_counts counts;
@@ -48,14 +51,15 @@ struct uc_agenda {
         UC_AGENDA_SEARCHING,
         UC_AGENDA_MEASURING
     } state;
-    bool is_new[2];     /**< no search is on record, by beta case */
-    bool newly_fits[2]; /**< something that was too large, by beta case */
-    bool to_search[2];  /**< by beta case */
-    bool searching;     /**< beta case of the search in work */
-    size_t search_from; /**< kernels before that search */
-    int64_t found_from; /**< what its record had found */
-    bool to_tune[2];    /**< by beta case */
-    int round;          /**< of tuning; 0: what the heuristics name */
+    bool is_new[2];      /**< no search is on record, by beta case */
+    bool newly_timed[2]; /**< something is that was not when this size was
+                              tuned, by beta case */
+    bool to_search[2];   /**< by beta case */
+    bool searching;      /**< beta case of the search in work */
+    size_t search_from;  /**< kernels before that search */
+    int64_t found_from;  /**< what its record had found */
+    bool to_tune[2];     /**< by beta case */
+    int round;           /**< of tuning; 0: what the heuristics name */
     struct uc_work_kernel *kernels; /**< to be measured at this size */
     size_t kernel_count, handed_out;
     struct uc_work_kernel *hopeless; /**< left out of them by pruning */
@@ -95,8 +99,8 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
 void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up);
 
 /** A measurement of the work: stored and remembered. Of graph kernels that
-    cuDNN does not have after all, the search's record is enough, but in a
-    refresh, which has none. */
+    cuDNN does not have after all, the search's record is enough, but where the
+    profile says otherwise. */
 enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
                                 const struct uc_measurement *m,
                                 struct uc_error *err);

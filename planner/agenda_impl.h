@@ -24,11 +24,14 @@ bool uc_agenda_is_here(const struct uc_agenda *agenda,
     tuned, what the profile says is taken back now. */
 enum uc_status uc_agenda_begin_record(struct uc_agenda *agenda, int beta,
                                       struct uc_error *err);
-/** A measurement that is going to be stored: if it is the first with a time of
-    what was too large, its size is recorded as not tuned. */
-enum uc_status uc_agenda_note_newly_fit(struct uc_agenda *agenda,
-                                        const struct uc_measurement *m,
-                                        struct uc_error *err);
+/** The row of the same key that the profile had; NULL: none. */
+const struct uc_measurement *uc_agenda_known(const struct uc_agenda *agenda,
+                                             const struct uc_measurement *m);
+/** A measurement that is going to be stored: if something had no time when its
+    size was tuned and has one now, the size is recorded as not tuned. */
+enum uc_status uc_agenda_note_newly_timed(struct uc_agenda *agenda,
+                                          const struct uc_measurement *m,
+                                          struct uc_error *err);
 /** Fill in the records of the size in work, and store them. */
 enum uc_status uc_agenda_store_records(struct uc_agenda *agenda,
                                        struct uc_error *err);

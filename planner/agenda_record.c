@@ -18,15 +18,14 @@ static const struct uc_search *stored_record(const struct uc_agenda *agenda,
     return NULL;
 }
 
-/** Whether what a record says of tuning stays so: neither is everything
-    measured, or measured again, nor does anything fit that was too large. */
+/** Whether what a record says of tuning stays so: nothing has a time now that
+    had none then, or has another. */
 static bool stays_tuned(const struct uc_agenda *agenda, int beta)
 {
     const struct uc_search *stored = stored_record(agenda, beta);
 
-    return stored != NULL && stored->tuned && !agenda->newly_fits[beta] &&
-           !(agenda->is_new[beta] &&
-             (agenda->options->exhaustive || agenda->options->remeasure));
+    return stored != NULL && stored->tuned && !agenda->newly_timed[beta] &&
+           !(agenda->is_new[beta] && agenda->options->remeasure);
 }
 
 /** Before there are rows that were not tuned, which a run that is killed
@@ -62,39 +61,62 @@ enum uc_status uc_agenda_begin_record(struct uc_agenda *agenda, int beta,
     return withdraw_tuned(agenda, beta, err);
 }
 
-enum uc_status uc_agenda_note_newly_fit(struct uc_agenda *agenda,
-                                        const struct uc_measurement *m,
-                                        struct uc_error *err)
+const struct uc_measurement *uc_agenda_known(const struct uc_agenda *agenda,
+                                             const struct uc_measurement *m)
 {
-    if (m->kernel.api != UC_API_GRAPH || m->time_ns == 0 ||
-        agenda->newly_fits[m->accumulate])
-        return UC_OK;
-    for (size_t i = 0; i < agenda->known_rows; i++) {
-        const struct uc_measurement *row = &agenda->rows[i];
-
-        if (row->outcome == UC_TOO_LARGE && uc_measurement_order(row, m) == 0) {
-            agenda->newly_fits[m->accumulate] = true;
-            return withdraw_tuned(agenda, m->accumulate, err);
-        }
-    }
-    return UC_OK;
+    for (size_t i = 0; i < agenda->known_rows; i++)
+        if (uc_measurement_order(&agenda->rows[i], m) == 0)
+            return &agenda->rows[i];
+    for (size_t i = 0; i < agenda->replaced_count; i++)
+        if (uc_measurement_order(&agenda->replaced[i], m) == 0)
+            return &agenda->replaced[i];
+    return NULL;
 }
 
-/** Whether the row is one of an engine that the record is about, and the last
-    of its key: one that was measured again is there twice. */
-static bool is_recorded(const struct uc_agenda *agenda,
-                        const struct uc_search *record, size_t index)
+enum uc_status uc_agenda_note_newly_timed(struct uc_agenda *agenda,
+                                          const struct uc_measurement *m,
+                                          struct uc_error *err)
 {
-    const struct uc_measurement *row = &agenda->rows[index];
+    const struct uc_measurement *known;
 
-    if (row->kernel.api != UC_API_GRAPH ||
-        !uc_agenda_is_here(agenda, row, record->accumulate) ||
-        !uc_work_admits(&agenda->of->problem, agenda->options, row->notes))
-        return false;
-    for (size_t i = index + 1; i < agenda->row_count; i++)
-        if (uc_measurement_order(&agenda->rows[i], row) == 0)
-            return false;
-    return true;
+    if (m->kernel.api != UC_API_GRAPH || m->time_ns == 0 ||
+        agenda->newly_timed[m->accumulate])
+        return UC_OK;
+    known = uc_agenda_known(agenda, m);
+    /* What other options find is beyond what the record says. */
+    if (known != NULL ? known->time_ns > 0 : !agenda->options->exhaustive)
+        return UC_OK;
+    agenda->newly_timed[m->accumulate] = true;
+    return withdraw_tuned(agenda, m->accumulate, err);
+}
+
+/** Whether the row is of an engine that the record is about. */
+static bool is_recorded(const struct uc_agenda *agenda,
+                        const struct uc_search *record,
+                        const struct uc_measurement *row)
+{
+    return row->kernel.api == UC_API_GRAPH &&
+           uc_agenda_is_here(agenda, row, record->accumulate) &&
+           uc_notes_keep_math(row->notes, &agenda->of->problem) &&
+           (row->notes & record->left_out) == 0;
+}
+
+/** Of such engines, those that have a row. One that was measured again is in
+    the list twice. */
+static int64_t count_rows(const struct uc_agenda *agenda,
+                          const struct uc_search *record)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; agenda->rows != NULL && i < agenda->row_count; i++)
+        if (is_recorded(agenda, record, &agenda->rows[i]) &&
+            (i < agenda->known_rows ||
+             uc_agenda_known(agenda, &agenda->rows[i]) == NULL))
+            count++;
+    for (size_t i = 0; agenda->replaced != NULL && i < agenda->replaced_count;
+         i++)
+        count += is_recorded(agenda, record, &agenda->replaced[i]);
+    return count;
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -103,29 +125,22 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /**
- * What there is in all. A record that is not new has what its search found;
- * this run's tuning adds to that, or where there was a tuning before, finds
- * mostly the same. What has a row exists, also where this search did not name
- * it: it was too large once, or is what an interrupted run had come to by
- * tuning.
+ * What there is, at least. A tuning finds what an earlier one found, and what
+ * was left out then is not known by name: that is not counted twice. What has
+ * a row exists, also where this run's searches did not name it: it was too
+ * large once, or is what an interrupted run had come to by tuning.
  */
 static void count_all(const struct uc_agenda *agenda, int beta,
-                      const struct uc_search *stored, struct uc_search *record)
+                      const struct uc_search *before, struct uc_search *record)
 {
-    int64_t rows = 0;
-
     for (size_t i = 0; i < agenda->hopeless_count; i++)
         record->pruned += agenda->hopeless[i].accumulate == (beta == 1);
-    for (size_t i = 0; i < agenda->row_count; i++)
-        rows += is_recorded(agenda, record, i);
-    if (stored != NULL && stored->tuned) {
-        record->found = larger(record->found, stored->found);
-        record->pruned = larger(record->pruned, stored->pruned);
-    } else if (stored != NULL) {
-        record->found += stored->found;
-        record->pruned += stored->pruned;
+    if (before != NULL) {
+        record->found = larger(record->found, before->found);
+        record->pruned = larger(record->pruned, before->pruned);
     }
-    record->found = larger(record->found, rows + record->pruned);
+    record->found =
+        larger(record->found, count_rows(agenda, record) + record->pruned);
 }
 
 enum uc_status uc_agenda_store_records(struct uc_agenda *agenda,
@@ -139,7 +154,8 @@ enum uc_status uc_agenda_store_records(struct uc_agenda *agenda,
 
         if (!agenda->to_record[beta])
             continue;
-        count_all(agenda, beta, agenda->is_new[beta] ? NULL : stored, record);
+        count_all(agenda, beta, stays || !agenda->is_new[beta] ? stored : NULL,
+                  record);
         record->tuned = agenda->to_tune[beta] || stays;
         record->tune_left_out = agenda->to_tune[beta]
                                     ? uc_work_left_out(agenda->options)

@@ -117,14 +117,14 @@ static enum uc_status add_to_tune(struct uc_agenda *agenda, int beta,
     return status;
 }
 
-/** What was too large and fits has to be tuned, too: ask first what there is.
-    True when something has to be asked. */
-static bool tune_what_fits(struct uc_agenda *agenda)
+/** What has a time by now has to be tuned, too: ask first what there is. True
+    when something has to be asked. */
+static bool tune_what_is_new(struct uc_agenda *agenda)
 {
     bool any = false;
 
     for (int beta = 0; beta < 2; beta++)
-        if (agenda->options->tune && agenda->newly_fits[beta] &&
+        if (agenda->options->tune && agenda->newly_timed[beta] &&
             agenda->to_record[beta] && !agenda->to_tune[beta])
             any = agenda->to_tune[beta] = agenda->to_search[beta] = true;
     return any;
@@ -135,7 +135,7 @@ enum uc_status uc_agenda_begin_round(struct uc_agenda *agenda, bool *begun,
 {
     enum uc_status status = UC_OK;
 
-    *begun = agenda->round == 0 && tune_what_fits(agenda);
+    *begun = agenda->round == 0 && tune_what_is_new(agenda);
     if (*begun) {
         agenda->state = UC_AGENDA_SEARCHING;
         return UC_OK;

@@ -29,6 +29,7 @@ libuc_planner_a_SOURCES = \
 	planner/launch.c planner/launch.h \
 	planner/measure.h \
 	planner/merge.c planner/merge.h \
+	planner/merge_search.c planner/merge_search.h \
 	planner/network.c planner/network.h \
 	planner/network_layer.c \
 	planner/network_reader.c planner/network_reader.h \

@@ -7,6 +7,7 @@
 #include "planner/compact.h"
 #include "planner/data.h"
 #include "planner/dump.h"
+#include "planner/merge_search.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -219,13 +220,11 @@ static int by_key(const void *left, const void *right)
     return uc_measurement_order(left, right);
 }
 
-/** One row a key stays, in place. */
+/** One row a key stays, in place. They are ordered by it. */
 static void choose(struct merge *merge, struct rows *rows)
 {
     size_t kept = 0, end;
 
-    if (rows->count > 0)
-        qsort(rows->list, rows->count, sizeof *rows->list, by_key);
     for (size_t i = 0; i < rows->count; i = end) {
         const struct uc_measurement *best = &rows->list[i];
         bool marked = false, unmarked = false;
@@ -246,71 +245,6 @@ static void choose(struct merge *merge, struct rows *rows)
         rows->list[kept++] = *best;
     }
     rows->count = kept;
-}
-
-/* ------------------------------------------------------------- searches */
-
-/** The one that left out least first, then what was tuned, then the one that
-    found most. */
-static int search_order(const struct uc_search *a, const struct uc_search *b)
-{
-    const int orders[] = {
-        rising(__builtin_popcount(a->left_out),
-               __builtin_popcount(b->left_out)),
-        falling(a->tuned, b->tuned),
-        rising(__builtin_popcount(a->tune_left_out),
-               __builtin_popcount(b->tune_left_out)),
-        rising(a->pruned, b->pruned),
-        falling(a->found, b->found),
-        falling(a->searched_at, b->searched_at),
-        rising(a->left_out, b->left_out),
-        rising(a->tune_left_out, b->tune_left_out),
-    };
-
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-        if (orders[i] != 0)
-            return orders[i];
-    return 0;
-}
-
-/** Stored unless the result has a better one of the same key. */
-static enum uc_status merge_search(struct merge *merge, int64_t env,
-                                   const struct uc_problem *problem,
-                                   const struct uc_search *search,
-                                   struct uc_error *err)
-{
-    struct uc_search *stored = NULL;
-    size_t count = 0;
-    bool better = true;
-    enum uc_status status = uc_profile_load_searches(merge->out, env, problem,
-                                                     &stored, &count, err);
-
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        if (stored[i].api == search->api &&
-            stored[i].micro_batch == search->micro_batch &&
-            stored[i].accumulate == search->accumulate)
-            better = search_order(search, &stored[i]) < 0;
-    free(stored);
-    if (status == UC_OK && better)
-        status = uc_profile_store_search(merge->out, env, problem, search, err);
-    return status;
-}
-
-static enum uc_status merge_searches(struct merge *merge,
-                                     const struct input *input, int64_t from,
-                                     int64_t env,
-                                     const struct uc_problem *problem,
-                                     struct uc_error *err)
-{
-    struct uc_search *list = NULL;
-    size_t count = 0;
-    enum uc_status status = uc_profile_load_searches(
-        input->profile, from, problem, &list, &count, err);
-
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        status = merge_search(merge, env, problem, &list[i], err);
-    free(list);
-    return status;
 }
 
 /** What no plan needs goes, and what says that it is not missing comes. */
@@ -349,9 +283,14 @@ static enum uc_status merge_problem(struct merge *merge,
         if (id >= 0)
             status = add_rows(&rows, &merge->inputs[i], id, problem, err);
         if (id >= 0 && status == UC_OK)
-            status =
-                merge_searches(merge, &merge->inputs[i], id, env, problem, err);
+            status = uc_merge_searches(
+                merge->out, env, merge->inputs[i].profile, id, problem, err);
     }
+    if (status == UC_OK && rows.count > 0)
+        qsort(rows.list, rows.count, sizeof *rows.list, by_key);
+    if (status == UC_OK)
+        status = uc_merge_check_tuned(merge->out, env, problem, rows.list,
+                                      rows.count, err);
     if (status == UC_OK)
         choose(merge, &rows);
     if (status == UC_OK && merge->compact)

@@ -8,8 +8,8 @@
 
 #include "planner/tune.h"
 
-/** Pruned in the first tuning, and again in the second, which could find more.
- */
+/** Pruned by the search, and by each of two tunings, of which the second could
+    find more. */
 static void what_is_found_again_is_counted_once(void **state)
 {
     struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
@@ -23,7 +23,7 @@ static void what_is_found_again_is_counted_once(void **state)
     play.options.no_runtime_compiled = true;
     play_run(&play, 8, "2,4");
     first = play_record(&play, UC_API_GRAPH, 2, false);
-    assert_int_equal(first.pruned, 2); /* engine 2, and 1 with the last value */
+    assert_int_equal(first.pruned, 1);
     play.options.no_runtime_compiled = false;
     assert_int_equal(play_run(&play, 8, "2,4"), 3);
     assert_string_equal(play.measured, "");
@@ -52,6 +52,56 @@ static void what_a_second_tuning_leaves_out_is_counted(void **state)
     play.options.no_runtime_compiled = false;
     play_run(&play, 8, "2,4");
     assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).pruned, 2);
+}
+
+/** Of the search, which the tuning does not admit; killed after a round. */
+static void what_an_earlier_search_admitted_is_counted(void **state)
+{
+    struct uc_work_kernel engines[] = {
+        play_engine(1, 0), play_engine(3, UC_NOTE_RUNTIME_COMPILED)
+    };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play_run(&play, 4, "undivided");
+    play.options.tune = true;
+    play.options.no_runtime_compiled = true;
+    play.most_works = 3; /* asked, asked what is like it, and measured */
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng1=1 ");
+    play.most_works = 0;
+    play_run(&play, 4, "undivided");
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, 3);
+    assert_false(play_record(&play, UC_API_GRAPH, 4, false).left_out &
+                 UC_NOTE_RUNTIME_COMPILED);
+}
+
+/** What tuning left out is no part of a search, also of a wider one. */
+static void a_wider_search_knows_that_tuning_left_out(void **state)
+{
+    struct uc_work_kernel engines[] = {
+        play_engine(2, 0), play_engine(1, UC_NOTE_RUNTIME_COMPILED)
+    };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+    struct uc_search record;
+
+    (void)state;
+    play.values = 2;
+    play.options.tune = true;
+    play.options.no_runtime_compiled = true;
+    play_run(&play, 8, "2,4");
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).pruned, 1);
+    play.options.tune = play.options.no_runtime_compiled = false;
+    play_run(&play, 8, "2,4");
+    assert_string_equal(play.measured, "8:eng1 4:eng1 2:eng1 ");
+    record = play_record(&play, UC_API_GRAPH, 2, false);
+    assert_int_equal(record.pruned, 1);
+    assert_int_equal(record.found, 4); /* and three rows */
+    assert_true(record.tuned);
+    play.options.tune = play.options.exhaustive = true;
+    play.options.no_runtime_compiled = true;
+    play_run(&play, 8, "2,4");
+    assert_string_equal(play.measured, "2:eng2=2 ");
 }
 
 /** Engine 90 fits where the others were tuned before; its record says so. */
@@ -203,6 +253,37 @@ static void what_is_tried_again_is_not_left_out(void **state)
     assert_int_equal(play_run(&play, 16, "2,8"), 0);
 }
 
+static void what_works_in_a_refresh_is_tuned_anew(void **state)
+{
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    play.hanging = 1;
+    play.options.tune = true;
+    play_run(&play, 4, "2");
+    assert_true(play_record(&play, UC_API_GRAPH, 2, false).tuned);
+    play.hanging = 0;
+    play.options.tune = false;
+    play.options.refresh_before = PLAY_MEASURED_AT + 1;
+    play_run(&play, 4, "2");
+    assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    assert_false(play_record(&play, UC_API_GRAPH, 2, false).tuned);
+}
+
+static void what_was_too_large_and_is_gone_is_tried_once(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(90, 0) };
+    struct play play = tune_before_it_fits(engines);
+
+    (void)state;
+    play.gone = 90;
+    assert_int_equal(play_run(&play, 4, "undivided"), 1);
+    assert_string_equal(play.measured, "4:eng90 ");
+    assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+    assert_int_equal(play_run(&play, 4, "undivided"), 0);
+}
+
 /** A search of everything brings what was pruned before, which is tuned. */
 static void an_exhaustive_search_is_tuned_anew(void **state)
 {
@@ -245,6 +326,47 @@ static void an_exhaustive_search_that_was_killed_is_tuned_anew(void **state)
     assert_int_equal(play_run(&play, 8, "2,4"), 1);
 }
 
+/** What tuning left out, no search names. */
+static void an_exhaustive_search_that_finds_nothing_changes_nothing(
+    void **state)
+{
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+    struct uc_search before, after;
+
+    (void)state;
+    play.values = 2;
+    play.options.tune = true;
+    play_run(&play, 8, "2,4");
+    before = play_record(&play, UC_API_GRAPH, 2, false);
+    assert_true(before.tuned && before.pruned == 1);
+    play.options.tune = false;
+    play.options.exhaustive = true;
+    play_run(&play, 8, "2,4");
+    assert_int_equal(play.kernels, 0);
+    after = play_record(&play, UC_API_GRAPH, 2, false);
+    assert_true(after.tuned);
+    assert_int_equal(after.found, before.found);
+    assert_int_equal(after.pruned, before.pruned);
+}
+
+/** The rows that only tuning finds stay. */
+static void a_remeasuring_counts_what_it_does_not_find(void **state)
+{
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    play.options.tune = true;
+    play_run(&play, 4, "undivided");
+    play.options.tune = false;
+    play.options.remeasure = true;
+    play_run(&play, 4, "undivided");
+    assert_string_equal(play.measured, "4:eng1 ");
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, 2);
+    assert_false(play_record(&play, UC_API_GRAPH, 4, false).tuned);
+}
+
 /** Engine 90 is there since, as after an update. */
 static void a_remeasuring_that_was_killed_is_tuned_anew(void **state)
 {
@@ -268,6 +390,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_found_again_is_counted_once),
         cmocka_unit_test(what_a_second_tuning_leaves_out_is_counted),
+        cmocka_unit_test(what_an_earlier_search_admitted_is_counted),
+        cmocka_unit_test(a_wider_search_knows_that_tuning_left_out),
         cmocka_unit_test(what_fits_later_is_tuned_then),
         cmocka_unit_test(what_fits_while_tuning_is_tuned_at_once),
         cmocka_unit_test(what_fits_later_is_tuned_though_that_run_was_killed),
@@ -275,6 +399,11 @@ int main(void)
         cmocka_unit_test(what_fits_at_one_size_leaves_the_others_tuned),
         cmocka_unit_test(a_search_for_what_fits_is_given_up),
         cmocka_unit_test(what_is_tried_again_is_not_left_out),
+        cmocka_unit_test(what_works_in_a_refresh_is_tuned_anew),
+        cmocka_unit_test(what_was_too_large_and_is_gone_is_tried_once),
+        cmocka_unit_test(
+            an_exhaustive_search_that_finds_nothing_changes_nothing),
+        cmocka_unit_test(a_remeasuring_counts_what_it_does_not_find),
         cmocka_unit_test(an_exhaustive_search_is_tuned_anew),
         cmocka_unit_test(an_exhaustive_search_that_was_killed_is_tuned_anew),
         cmocka_unit_test(a_remeasuring_that_was_killed_is_tuned_anew),

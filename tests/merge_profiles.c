@@ -323,6 +323,64 @@ static void the_most_complete_search_stays(void **state)
     }
 }
 
+/** A profile with the record of a search at 4 images and one row. */
+static void make_searched(const char *path, bool tuned, enum uc_outcome outcome,
+                          const struct uc_problem *problem)
+{
+    struct uc_environment env = sample_environment();
+    struct uc_profile *profile = NULL;
+    struct uc_search search = {
+        .api = UC_API_GRAPH, .micro_batch = 4, .found = 1, .tuned = tuned
+    };
+    struct uc_measurement row = { .micro_batch = 4,
+                                  .kernel = { .api = UC_API_GRAPH,
+                                              .engine = 7 },
+                                  .outcome = outcome,
+                                  .time_ns = outcome == UC_MEASURED ? 100 : 0,
+                                  .calls = 1,
+                                  .error = -1 };
+    int64_t id;
+
+    unlink(path);
+    assert_done(uc_profile_open(path, UC_PROFILE_PRIVATE, &profile, err));
+    assert_done(uc_profile_add_environment(profile, &env, &id, err));
+    assert_done(uc_profile_store_search(profile, id, problem, &search, err));
+    assert_done(uc_profile_store(profile, id, problem, &row, err));
+    uc_profile_close(profile);
+}
+
+/** Engine 7 was too large where it was tuned, or not. */
+static void what_another_profile_has_a_time_of_is_not_tuned(void **state)
+{
+    struct uc_problem problem = sample_problem(UC_FORWARD, 8);
+    char first[512], second[512], out[512];
+    char *lists[2][2] = { { first, second }, { second, first } };
+
+    (void)state;
+    strcpy(first, in_folder("tuned"));
+    strcpy(second, in_folder("plain"));
+    strcpy(out, in_folder("both"));
+    for (int i = 0; i < 4; i++) {
+        bool knew = i / 2 == 1;
+        struct uc_merge_summary summary;
+        struct uc_profile *profile = NULL;
+        struct uc_search *got;
+        size_t count;
+
+        make_searched(first, true, knew ? UC_MEASURED : UC_TOO_LARGE, &problem);
+        make_searched(second, false, UC_MEASURED, &problem);
+        assert_done(uc_merge(lists[i % 2], 2, UC_MERGE_NEWEST, false, out, keep,
+                             &summary, err));
+        assert_done(uc_profile_open(out, UC_PROFILE_READ, &profile, err));
+        assert_done(
+            uc_profile_load_searches(profile, 1, &problem, &got, &count, err));
+        assert_int_equal(count, 1);
+        assert_int_equal(got->tuned, knew);
+        free(got);
+        uc_profile_close(profile);
+    }
+}
+
 static void an_input_can_be_the_output(void **state)
 {
     static const int order[] = { 0, 1, 2 };
@@ -401,6 +459,7 @@ int main(void)
         cmocka_unit_test(rules_are_kept_and_no_mark_is_lost),
         cmocka_unit_test(conflicts_and_marks_are_counted),
         cmocka_unit_test(the_most_complete_search_stays),
+        cmocka_unit_test(what_another_profile_has_a_time_of_is_not_tuned),
         cmocka_unit_test(an_input_can_be_the_output),
         cmocka_unit_test(a_bad_input_leaves_the_output),
         cmocka_unit_test(a_strange_journal_is_not_let_near_the_output),
