@@ -158,6 +158,11 @@ struct uc_search {
     bool tuned;          /**< also among what is like the best ones */
     unsigned tune_left_out; /**< by that, as by left_out */
 };
+/** Of a list the record of this key, to be changed where the list may be; NULL:
+    none. */
+struct uc_search *uc_search_find(const struct uc_search *list, size_t count,
+                                 enum uc_api api, int64_t micro_batch,
+                                 bool accumulate);
 /** Committed on return; replaces the record of the same key. */
 enum uc_status uc_profile_store_search(struct uc_profile *profile, int64_t env,
                                        const struct uc_problem *problem,

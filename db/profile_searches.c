@@ -177,3 +177,14 @@ enum uc_status uc_profile_load_searches(struct uc_profile *profile, int64_t env,
     }
     return load(profile, env, id, list, count, err);
 }
+
+struct uc_search *uc_search_find(const struct uc_search *list, size_t count,
+                                 enum uc_api api, int64_t micro_batch,
+                                 bool accumulate)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].api == api && list[i].micro_batch == micro_batch &&
+            list[i].accumulate == accumulate)
+            return (struct uc_search *)&list[i];
+    return NULL;
+}

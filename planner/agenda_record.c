@@ -8,14 +8,8 @@
 static const struct uc_search *stored_record(const struct uc_agenda *agenda,
                                              int beta)
 {
-    for (size_t i = 0; i < agenda->search_count; i++) {
-        const struct uc_search *s = &agenda->searches[i];
-
-        if (s->api == UC_API_GRAPH && s->accumulate == (beta == 1) &&
-            s->micro_batch == uc_agenda_size(agenda)->micro_batch)
-            return s;
-    }
-    return NULL;
+    return uc_search_find(agenda->searches, agenda->search_count, UC_API_GRAPH,
+                          uc_agenda_size(agenda)->micro_batch, beta == 1);
 }
 
 /** Whether what a record says of tuning stays so: nothing has a time now that
@@ -61,16 +55,24 @@ enum uc_status uc_agenda_begin_record(struct uc_agenda *agenda, int beta,
     return withdraw_tuned(agenda, beta, err);
 }
 
+static const struct uc_measurement *find_row(const struct uc_measurement *rows,
+                                             size_t count,
+                                             const struct uc_measurement *like)
+{
+    for (size_t i = 0; i < count; i++)
+        if (uc_measurement_order(&rows[i], like) == 0)
+            return &rows[i];
+    return NULL;
+}
+
 const struct uc_measurement *uc_agenda_known(const struct uc_agenda *agenda,
                                              const struct uc_measurement *m)
 {
-    for (size_t i = 0; i < agenda->known_rows; i++)
-        if (uc_measurement_order(&agenda->rows[i], m) == 0)
-            return &agenda->rows[i];
-    for (size_t i = 0; i < agenda->replaced_count; i++)
-        if (uc_measurement_order(&agenda->replaced[i], m) == 0)
-            return &agenda->replaced[i];
-    return NULL;
+    const struct uc_measurement *row =
+        find_row(agenda->rows, agenda->known_rows, m);
+
+    return row != NULL ? row
+                       : find_row(agenda->replaced, agenda->replaced_count, m);
 }
 
 enum uc_status uc_agenda_note_newly_timed(struct uc_agenda *agenda,

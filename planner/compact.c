@@ -65,11 +65,7 @@ static struct uc_search *find_search(struct uc_search *list, size_t count,
                                      enum uc_api api,
                                      const struct uc_measurement *row)
 {
-    for (size_t i = 0; i < count; i++)
-        if (list[i].api == api && list[i].micro_batch == row->micro_batch &&
-            list[i].accumulate == row->accumulate)
-            return &list[i];
-    return NULL;
+    return uc_search_find(list, count, api, row->micro_batch, row->accumulate);
 }
 
 /** What is found out about the legacy API's kernels by their rows. */

@@ -39,19 +39,18 @@ static enum uc_status merge_search(struct uc_profile *out, int64_t env,
                                    struct uc_error *err)
 {
     struct uc_search *stored = NULL;
+    const struct uc_search *other;
     size_t count = 0;
-    bool better = true;
     enum uc_status status =
         uc_profile_load_searches(out, env, problem, &stored, &count, err);
 
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        if (stored[i].api == search->api &&
-            stored[i].micro_batch == search->micro_batch &&
-            stored[i].accumulate == search->accumulate)
-            better = search_order(search, &stored[i]) < 0;
-    free(stored);
-    if (status == UC_OK && better)
+    if (status != UC_OK)
+        return status;
+    other = uc_search_find(stored, count, search->api, search->micro_batch,
+                           search->accumulate);
+    if (other == NULL || search_order(search, other) < 0)
         status = uc_profile_store_search(out, env, problem, search, err);
+    free(stored);
     return status;
 }
 
@@ -77,19 +76,19 @@ static enum uc_status withdraw_tuned(struct uc_profile *out, int64_t env,
                                      const struct uc_measurement *row,
                                      struct uc_error *err)
 {
-    struct uc_search *list = NULL;
+    struct uc_search *list = NULL, *search;
     size_t count = 0;
     enum uc_status status =
         uc_profile_load_searches(out, env, problem, &list, &count, err);
 
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
-        if (list[i].api != row->kernel.api || !list[i].tuned ||
-            list[i].micro_batch != row->micro_batch ||
-            list[i].accumulate != row->accumulate)
-            continue;
-        list[i].tuned = false;
-        list[i].tune_left_out = 0;
-        status = uc_profile_store_search(out, env, problem, &list[i], err);
+    if (status != UC_OK)
+        return status;
+    search = uc_search_find(list, count, row->kernel.api, row->micro_batch,
+                            row->accumulate);
+    if (search != NULL && search->tuned) {
+        search->tuned = false;
+        search->tune_left_out = 0;
+        status = uc_profile_store_search(out, env, problem, search, err);
     }
     free(list);
     return status;

@@ -58,17 +58,13 @@ static const struct uc_search *find_search(
     const struct uc_work_known *known, const struct uc_work_options *options,
     enum uc_api api, int64_t micro_batch, bool accumulate)
 {
-    for (size_t i = 0; i < known->search_count; i++) {
-        const struct uc_search *s = &known->searches[i];
+    const struct uc_search *s = uc_search_find(
+        known->searches, known->search_count, api, micro_batch, accumulate);
 
-        if (s->api == api && s->micro_batch == micro_batch &&
-            s->accumulate == accumulate)
-            return (s->pruned == 0 || !options->exhaustive) &&
-                           (s->left_out & ~uc_work_left_out(options)) == 0
-                       ? s
-                       : NULL;
-    }
-    return NULL;
+    return s != NULL && (s->pruned == 0 || !options->exhaustive) &&
+                   (s->left_out & ~uc_work_left_out(options)) == 0
+               ? s
+               : NULL;
 }
 
 static bool is_tuned(const struct uc_search *search,

@@ -127,12 +127,10 @@ static size_t keep(struct uc_measurement *rows, size_t count)
 static bool is_complete(const struct uc_search *searches, size_t count,
                         int64_t micro_batch, bool accumulate)
 {
-    for (size_t i = 0; i < count; i++)
-        if (searches[i].api == UC_API_GRAPH &&
-            searches[i].micro_batch == micro_batch &&
-            searches[i].accumulate == accumulate)
-            return searches[i].pruned == 0;
-    return false;
+    const struct uc_search *search =
+        uc_search_find(searches, count, UC_API_GRAPH, micro_batch, accumulate);
+
+    return search != NULL && search->pruned == 0;
 }
 
 /** Where something may not have been measured, as good an engine as could be;
