@@ -6,11 +6,11 @@
 # Stops measuring after SECONDS and can be repeated: OUT/h200.full.gz, if it is
 # there, is gone on from, else the shipped profile. HOW says what else is
 # measured: refresh=DATE, what is older, first; tune, what is like the best
-# engines. Writes that file, of which `merge --compact` makes what ships
-# (HACKING.md), and OUT/verify.log. Two make a profile that does not ship:
-# exhaustive, what is hopeless, for tests/bench_pruning, into
-# OUT/h200.exhaustive.gz; compiled, AlexNet and ResNet-18 undivided with engines
-# that are compiled when they are built, into OUT/h200.compiled.gz.
+# engines; compiled, AlexNet's and ResNet-18's undivided engines that are
+# compiled when they are built. Writes that file, of which `merge --compact`
+# makes what ships (HACKING.md), and OUT/verify.log. With exhaustive, what is
+# hopeless is measured, into OUT/h200.exhaustive.gz, which does not ship but is
+# for tests/bench_pruning.
 set -u
 [ $# -eq 3 ] || [ $# -eq 4 ] || {
     sed -n 's/^# usage: /usage: /p' "$0" >&2
@@ -27,7 +27,7 @@ profile=$(mktemp) || exit 1
 trap 'rm -rf "$scratch" "$profile"' EXIT
 
 kept=$out/h200.full.gz
-case $how in exhaustive | compiled) kept=$out/h200.$how.gz ;; esac
+[ "$how" != exhaustive ] || kept=$out/h200.exhaustive.gz
 if [ -f "$kept" ]; then
     gzip -dc "$kept" >"$profile"
 else
@@ -57,7 +57,7 @@ measure()
         2>"$scratch/progress" || tail -n 1 "$scratch/progress"
 }
 
-maths="fma tf32 fp16:nhwc"
+maths="fp16:nhwc tf32 fma"
 divided="alexnet resnet18"
 small="mobilenet-v2 resnet50 inception-v3 densenet40"
 large="vgg16 alexnet-grouped unet3d"
@@ -76,6 +76,7 @@ case $how in
     compiled)
         no_compiled=
         each_math --api graph --policy undivided $divided
+        each_math --tune --api graph --policy undivided $divided
         ;;
     exhaustive)
         for networks in "$divided" "$small" "$large"; do
@@ -88,8 +89,10 @@ case $how in
         each_math --tune $small $large
         ;;
     refresh=*)
+        no_compiled=
         each_math "--$how" $divided --policy "1,2,4,$fine_sizes"
         each_math "--$how" $small $large
+        no_compiled=--no-runtime-compiled
         each_math $divided $small $large
         each_math $divided --policy "$fine_sizes"
         ;;
