@@ -111,9 +111,9 @@ static int64_t count_rows(const struct uc_agenda *agenda,
     int64_t count = 0;
 
     for (size_t i = 0; agenda->rows != NULL && i < agenda->row_count; i++)
-        if (is_recorded(agenda, record, &agenda->rows[i]) &&
-            (i < agenda->known_rows ||
-             uc_agenda_known(agenda, &agenda->rows[i]) == NULL))
+        if ((i < agenda->known_rows ||
+             uc_agenda_known(agenda, &agenda->rows[i]) == NULL) &&
+            is_recorded(agenda, record, &agenda->rows[i]))
             count++;
     for (size_t i = 0; agenda->replaced != NULL && i < agenda->replaced_count;
          i++)
