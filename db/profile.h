@@ -58,7 +58,9 @@ struct uc_measurement {
     enum uc_outcome outcome;
     char reason[UC_REASON_TEXT]; /**< one line, "" when measured */
     unsigned notes;              /**< enum uc_kernel_note bits */
-    int64_t workspace_bytes;     /**< asked of cuDNN; 0 when unsupported */
+    int64_t workspace_bytes;     /**< asked of cuDNN; 0 when unsupported, and
+                                      of a legacy one that took down its
+                                      worker */
     int64_t time_ns;   /**< median time of a call on the device, >= 1 when
                             measured or cut off, else 0 */
     int64_t spread_ns; /**< half the interquartile range of the samples */

@@ -163,24 +163,30 @@ static struct uc_work_kernel *engines_here(const struct uc_agenda *agenda,
     return list;
 }
 
+/** Whether the kernel has one of the rows, at the size in work. */
 static bool has_row(const struct uc_agenda *agenda,
+                    const struct uc_measurement *rows, size_t count,
                     const struct uc_work_kernel *candidate)
 {
-    for (size_t i = 0; i < agenda->row_count; i++) {
-        const struct uc_measurement *row = &agenda->rows[i];
-
-        if (uc_agenda_is_here(agenda, row, candidate->accumulate) &&
-            uc_kernel_equal(&row->kernel, &candidate->kernel))
+    for (size_t i = 0; i < count; i++)
+        if (uc_agenda_is_here(agenda, &rows[i], candidate->accumulate) &&
+            uc_kernel_equal(&rows[i].kernel, &candidate->kernel))
             return true;
-    }
     return false;
 }
 
-/** Those of a list that are hopeless apart from those to be measured. What has
-    a row was wanted before: it is tried again. Legacy kernels are few, and
-    what plans are compared with. */
+/** Whether it was wanted before: it is tried again. */
+static bool was_wanted(const struct uc_agenda *agenda,
+                       const struct uc_work_kernel *candidate)
+{
+    return has_row(agenda, agenda->rows, agenda->row_count, candidate) ||
+           has_row(agenda, agenda->replaced, agenda->replaced_count, candidate);
+}
+
+/** Those of a list, which is freed, that are hopeless apart from those to be
+    measured. Legacy kernels are few, and what plans are compared with. */
 static enum uc_status sort_out(struct uc_agenda *agenda,
-                               const struct uc_work_kernel *list, size_t count,
+                               struct uc_work_kernel *list, size_t count,
                                struct uc_error *err)
 {
     int64_t micro_batch = uc_agenda_size(agenda)->micro_batch;
@@ -195,7 +201,8 @@ static enum uc_status sort_out(struct uc_agenda *agenda,
 
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         bool hopeless =
-            list[i].kernel.api == UC_API_GRAPH && !has_row(agenda, &list[i]) &&
+            list[i].kernel.api == UC_API_GRAPH &&
+            !was_wanted(agenda, &list[i]) &&
             uc_prune_leaves_out(&known, here, here_count, i, micro_batch);
 
         status = hopeless
@@ -205,6 +212,7 @@ static enum uc_status sort_out(struct uc_agenda *agenda,
                                       &list[i], err);
     }
     free(here);
+    free(list);
     uc_prune_end(&known);
     return status;
 }
@@ -213,18 +221,14 @@ static enum uc_status sort_out(struct uc_agenda *agenda,
 static enum uc_status prune(struct uc_agenda *agenda, struct uc_error *err)
 {
     struct uc_work_kernel *found = agenda->kernels;
-    size_t count = agenda->kernel_count;
-    enum uc_status status = UC_OK;
+    size_t count = agenda->kernel_count - agenda->handed_out;
 
-    if (agenda->handed_out == count)
+    if (count == 0)
         return UC_OK;
+    memmove(found, found + agenda->handed_out, count * sizeof *found);
     agenda->kernels = NULL;
-    agenda->kernel_count = 0;
-    status = sort_out(agenda, found + agenda->handed_out,
-                      count - agenda->handed_out, err);
-    agenda->handed_out = 0;
-    free(found);
-    return status;
+    agenda->kernel_count = agenda->handed_out = 0;
+    return sort_out(agenda, found, count, err);
 }
 
 /** All others are measured: take back what was left out for the sake of one
@@ -233,15 +237,12 @@ static enum uc_status take_back(struct uc_agenda *agenda, struct uc_error *err)
 {
     struct uc_work_kernel *hopeless = agenda->hopeless;
     size_t count = agenda->hopeless_count;
-    enum uc_status status = UC_OK;
 
     if (count == 0)
         return UC_OK;
     agenda->hopeless = NULL;
     agenda->hopeless_count = 0;
-    status = sort_out(agenda, hopeless, count, err);
-    free(hopeless);
-    return status;
+    return sort_out(agenda, hopeless, count, err);
 }
 
 static enum uc_status begin_measuring(struct uc_agenda *agenda,
@@ -277,6 +278,7 @@ static bool next_search(struct uc_agenda *agenda, struct uc_work *work)
             agenda->search_from = agenda->kernel_count;
             agenda->seen_from = agenda->seen_count;
             agenda->found_from = agenda->records[beta].found;
+            agenda->known_bad_from = agenda->counts.known_bad;
             agenda->counts.searches++;
             work->search = true;
             work->runtime_compiled = !agenda->options->no_runtime_compiled;
@@ -378,7 +380,7 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
         agenda->counts.known_bad++;
         return UC_OK;
     }
-    known = has_row(agenda, candidate);
+    known = has_row(agenda, agenda->rows, agenda->row_count, candidate);
     if (!known || agenda->round == 0)
         agenda->records[beta].found++;
     /* One that was too large and may fit today is in the list already. */
@@ -394,6 +396,7 @@ void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up)
     agenda->kernel_count = agenda->search_from;
     agenda->seen_count = agenda->seen_from;
     agenda->records[beta].found = agenda->found_from;
+    agenda->counts.known_bad = agenda->known_bad_from;
     if (give_up)
         agenda->to_record[beta] = agenda->to_tune[beta] = false;
     agenda->counts.given_up += give_up;
@@ -420,5 +423,7 @@ enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
 void uc_agenda_leave_unrecorded(struct uc_agenda *agenda)
 {
     memset(agenda->to_record, 0, sizeof agenda->to_record);
+    memset(agenda->to_tune, 0, sizeof agenda->to_tune);
+    agenda->kernel_count = agenda->handed_out;
     agenda->hopeless_count = 0;
 }

@@ -51,13 +51,14 @@ struct uc_agenda {
         UC_AGENDA_SEARCHING,
         UC_AGENDA_MEASURING
     } state;
-    bool is_new[2];      /**< no search is on record, by beta case */
+    bool is_new[2];      /**< no search is on record that covers what is
+                              wanted, by beta case */
     bool newly_timed[2]; /**< something is that was not when this size was
                               tuned, by beta case */
     bool to_search[2];   /**< by beta case */
     bool searching;      /**< beta case of the search in work */
     size_t search_from;  /**< kernels before that search */
-    int64_t found_from;  /**< what its record had found */
+    int64_t found_from, known_bad_from; /**< what had been counted then */
     bool to_tune[2];     /**< by beta case */
     int round;           /**< of tuning; 0: what the heuristics name */
     struct uc_work_kernel *kernels; /**< to be measured at this size */
@@ -105,7 +106,8 @@ enum uc_status uc_agenda_settle(struct uc_agenda *agenda,
                                 const struct uc_measurement *m,
                                 struct uc_error *err);
 
-/** The work in hand could not be settled: no record of this size. */
+/** The work in hand could not be settled: nothing more is done at this size,
+    and it has no record. */
 void uc_agenda_leave_unrecorded(struct uc_agenda *agenda);
 
 #endif

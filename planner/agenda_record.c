@@ -110,11 +110,13 @@ static int64_t count_rows(const struct uc_agenda *agenda,
 {
     int64_t count = 0;
 
-    for (size_t i = 0; agenda->rows != NULL && i < agenda->row_count; i++)
-        if ((i < agenda->known_rows ||
-             uc_agenda_known(agenda, &agenda->rows[i]) == NULL) &&
-            is_recorded(agenda, record, &agenda->rows[i]))
+    for (size_t i = 0; agenda->rows != NULL && i < agenda->row_count; i++) {
+        const struct uc_measurement *row = &agenda->rows[i];
+
+        if (is_recorded(agenda, record, row) &&
+            (i < agenda->known_rows || uc_agenda_known(agenda, row) == NULL))
             count++;
+    }
     for (size_t i = 0; agenda->replaced != NULL && i < agenda->replaced_count;
          i++)
         count += is_recorded(agenda, record, &agenda->replaced[i]);
@@ -151,13 +153,14 @@ enum uc_status uc_agenda_store_records(struct uc_agenda *agenda,
     for (int beta = 0; beta < 2; beta++) {
         const struct uc_search *stored = stored_record(agenda, beta);
         struct uc_search *record = &agenda->records[beta];
-        bool stays = stays_tuned(agenda, beta);
+        bool stays = stays_tuned(agenda, beta), knew;
         enum uc_status status;
 
         if (!agenda->to_record[beta])
             continue;
-        count_all(agenda, beta, stays || !agenda->is_new[beta] ? stored : NULL,
-                  record);
+        /* Who looks anew and tunes anew needs nothing of what was known. */
+        knew = !agenda->is_new[beta] || (stays && !agenda->to_tune[beta]);
+        count_all(agenda, beta, knew ? stored : NULL, record);
         record->tuned = agenda->to_tune[beta] || stays;
         record->tune_left_out = agenda->to_tune[beta]
                                     ? uc_work_left_out(agenda->options)

@@ -110,12 +110,13 @@ static bool ships(const char *name)
 
 enum { AGAINST = PATH_MAX + UC_REPORT_LINE };
 
-/** The environment a dry run asks about: this machine's GPU, or without one
-    the profile's only environment; -1: none, so everything is missing. Which
-    of them it was, for the user, goes to `against`. */
+/** The environment a dry run asks about, and its cuDNN: this machine's GPU, or
+    without one the profile's only environment; -1: none, so everything is
+    missing. Which of them it was, for the user, goes to `against`. */
 static enum uc_status dry_run_environment(const struct args *args,
                                           struct uc_profile *profile,
-                                          int64_t *env, char against[AGAINST],
+                                          int64_t *env, int *cudnn,
+                                          char against[AGAINST],
                                           struct uc_error *err)
 {
     struct uc_profile_environment *known = NULL;
@@ -130,11 +131,14 @@ static enum uc_status dry_run_environment(const struct args *args,
     if (status != UC_OK)
         return status;
     *env = -1;
+    if (gpu)
+        *cudnn = here.versions.cudnn;
     for (size_t i = 0; i < count && gpu; i++)
         if (!uc_environment_difference(&known[i].environment, &here))
             *env = known[i].id;
     if (!gpu && count == 1) {
         *env = known[0].id;
+        *cudnn = known[0].environment.versions.cudnn;
         uc_report_versions(&known[0].environment.versions, versions);
         snprintf(against, AGAINST,
                  "no GPU here: counted against what %s has of its only "
@@ -212,6 +216,7 @@ static enum uc_status dry_run(const struct args *args,
 {
     struct uc_profile *profile = NULL;
     struct uc_work_problem *list = NULL;
+    struct uc_work_options work = args->bench.work;
     struct missing missing = { 0 };
     size_t count = 0;
     int64_t env = -1;
@@ -224,11 +229,12 @@ static enum uc_status dry_run(const struct args *args,
     if (access(args->profile, F_OK) == 0 || errno != ENOENT)
         status = uc_profile_open(args->profile, UC_PROFILE_READ, &profile, err);
     if (status == UC_OK && profile != NULL)
-        status = dry_run_environment(args, profile, &env, against, err);
+        status =
+            dry_run_environment(args, profile, &env, &work.cudnn, against, err);
     if (status == UC_OK)
         status = uc_work_list(profile, env, all->operations, all->batches,
-                              all->operation_count, &args->policy,
-                              &args->bench.work, &list, &count, err);
+                              all->operation_count, &args->policy, &work, &list,
+                              &count, err);
     for (size_t i = 0; i < count; i++)
         print_problem(&list[i], &missing);
     if (status == UC_OK) {

@@ -61,13 +61,6 @@ static bool has_all_legacy(const struct group *group)
     return found == wanted;
 }
 
-static struct uc_search *find_search(struct uc_search *list, size_t count,
-                                     enum uc_api api,
-                                     const struct uc_measurement *row)
-{
-    return uc_search_find(list, count, api, row->micro_batch, row->accumulate);
-}
-
 /** What is found out about the legacy API's kernels by their rows. */
 static struct uc_search legacy_search(const struct group *group)
 {
@@ -116,8 +109,9 @@ static void drop(struct group *group, enum uc_api api, struct uc_search *search)
 static void compact_group(struct group *group, struct uc_search *list,
                           size_t *count)
 {
-    struct uc_search *search =
-        find_search(list, *count, UC_API_LEGACY, &group->rows[0]);
+    const struct uc_measurement *row = &group->rows[0];
+    struct uc_search *search = uc_search_find(
+        list, *count, UC_API_LEGACY, row->micro_batch, row->accumulate);
 
     if (search == NULL && has_all_legacy(group)) {
         search = &list[(*count)++];
@@ -125,7 +119,8 @@ static void compact_group(struct group *group, struct uc_search *list,
     }
     if (search != NULL)
         drop(group, UC_API_LEGACY, search);
-    search = find_search(list, *count, UC_API_GRAPH, &group->rows[0]);
+    search = uc_search_find(list, *count, UC_API_GRAPH, row->micro_batch,
+                            row->accumulate);
     if (search != NULL)
         drop(group, UC_API_GRAPH, search);
 }

@@ -167,6 +167,16 @@ static enum uc_status time_kernel(struct uc_trial *trial, int64_t best_ns,
     return UC_OK;
 }
 
+/** Whether it needs more workspace than any may, which is then its outcome. */
+static bool is_over_limit(const struct uc_measure_session *s,
+                          struct uc_measurement *m)
+{
+    if (m->workspace_bytes <= s->max_workspace_bytes)
+        return false;
+    set_outcome(m, UC_TOO_LARGE, "workspace over the benchmark's limit");
+    return true;
+}
+
 /** Take the kernel in hand and make it ready. *fit: it may run. */
 static enum uc_status build_kernel(struct uc_trial *trial,
                                    struct uc_measurement *m, bool *fit,
@@ -182,6 +192,8 @@ static enum uc_status build_kernel(struct uc_trial *trial,
     *fit = false;
     if (result == CUDNN_STATUS_SUCCESS) {
         m->workspace_bytes = (int64_t)bytes;
+        if (is_over_limit(s, m))
+            return UC_OK;
         status = reserve_workspace(trial, m->workspace_bytes, err);
         if (status == UC_ENOFIT) {
             set_outcome(m, UC_TOO_LARGE, err->text);
@@ -202,17 +214,35 @@ static enum uc_status build_kernel(struct uc_trial *trial,
     return UC_OK;
 }
 
-static enum uc_status measure_kernel(struct uc_trial *trial, int64_t best_ns,
+/** The fastest so far of no larger workspace that any plan admits if it admits
+    this; 0: none. */
+static int64_t best_before(const struct uc_measured *measured,
+                           const struct uc_measurement *m)
+{
+    const struct uc_measurement *rows = measured->rows;
+    int64_t best_ns = 0;
+
+    for (size_t i = 0; i < measured->count; i++)
+        if (rows[i].accumulate == m->accumulate &&
+            rows[i].workspace_bytes <= m->workspace_bytes &&
+            uc_prune_stands_for(&rows[i], m) &&
+            (best_ns == 0 || rows[i].time_ns < best_ns))
+            best_ns = rows[i].time_ns;
+    return best_ns;
+}
+
+static enum uc_status measure_kernel(struct uc_trial *trial,
                                      struct uc_measurement *m,
                                      struct uc_error *err)
 {
+    const struct uc_measured *measured = &trial->session->measured;
     bool fit;
     enum uc_status status = build_kernel(trial, m, &fit, err);
 
     if (status == UC_OK && fit)
         status = check_kernel(trial, m->accumulate, m, &fit, err);
     if (status == UC_OK && fit)
-        status = time_kernel(trial, best_ns, m, err);
+        status = time_kernel(trial, best_before(measured, m), m, err);
     return status;
 }
 
@@ -234,7 +264,7 @@ static int by_workspace(const void *a, const void *b)
     return left->index < right->index ? -1 : 1;
 }
 
-/** Of a graph kernel it is known: its search asked. */
+/** Of a graph kernel its search asked, or an earlier run. */
 static void query_workspace(struct uc_trial *trial, struct entry *entry,
                             int64_t known_bytes)
 {
@@ -250,10 +280,7 @@ static void query_workspace(struct uc_trial *trial, struct entry *entry,
         set_outcome(m, UC_UNSUPPORTED, s->gpu.cudnn.GetErrorString(result));
     } else {
         m->workspace_bytes = (int64_t)bytes;
-        entry->runs = m->workspace_bytes <= s->max_workspace_bytes;
-        if (!entry->runs)
-            set_outcome(m, UC_TOO_LARGE,
-                        "workspace over the benchmark's limit");
+        entry->runs = !is_over_limit(s, m);
     }
 }
 
@@ -281,23 +308,6 @@ static void remember(struct uc_measured *measured,
         *row = *m;
 }
 
-/** The fastest so far of no larger workspace that any plan admits if it admits
-    this; 0: none. */
-static int64_t best_before(const struct uc_measured *measured,
-                           const struct uc_measurement *m)
-{
-    const struct uc_measurement *rows = measured->rows;
-    int64_t best_ns = 0;
-
-    for (size_t i = 0; i < measured->count; i++)
-        if (rows[i].accumulate == m->accumulate &&
-            rows[i].workspace_bytes <= m->workspace_bytes &&
-            uc_prune_stands_for(&rows[i], m) &&
-            (best_ns == 0 || rows[i].time_ns < best_ns))
-            best_ns = rows[i].time_ns;
-    return best_ns;
-}
-
 static enum uc_status measure_entries(struct uc_trial *trial,
                                       struct entry *entries, size_t count,
                                       const struct uc_measure_events *events,
@@ -311,8 +321,7 @@ static enum uc_status measure_entries(struct uc_trial *trial,
 
         events->started(events->context, e->index);
         if (e->runs)
-            status =
-                measure_kernel(trial, best_before(measured, &e->m), &e->m, err);
+            status = measure_kernel(trial, &e->m, err);
         if (status != UC_OK && e->m.outcome != UC_FAILED)
             return status;
         e->m.measured_at = (int64_t)time(NULL);
@@ -356,17 +365,14 @@ enum uc_status uc_measure_work(struct uc_measure_session *session,
                               .y = &session->y };
     static struct entry entries[UC_WORK_KERNELS];
     enum uc_status status = uc_trial_open(&trial, err);
-    char too_large[UC_REASON_TEXT];
 
     if (status == UC_OK || status == UC_ENOFIT) {
         start_entries(&trial, work, entries);
         begin_measured(&session->measured, work);
-        snprintf(too_large, sizeof too_large, "%.*s", UC_REASON_TEXT - 1,
-                 err->text);
         for (size_t i = 0; i < work->kernel_count && status == UC_ENOFIT; i++)
             if (entries[i].runs) {
                 entries[i].runs = false;
-                set_outcome(&entries[i].m, UC_TOO_LARGE, too_large);
+                set_outcome(&entries[i].m, UC_TOO_LARGE, err->text);
             }
         status =
             measure_entries(&trial, entries, work->kernel_count, events, err);

@@ -212,12 +212,6 @@ static enum uc_status read_measurement(struct reader *reader,
                            : status;
 }
 
-static bool same_search(const struct uc_search *a, const struct uc_search *b)
-{
-    return a->api == b->api && a->micro_batch == b->micro_batch &&
-           a->accumulate == b->accumulate;
-}
-
 /** Searches are few: each is stored as it comes. */
 static enum uc_status read_search(struct reader *reader, struct batch *batch,
                                   struct uc_error *err)
@@ -233,10 +227,10 @@ static enum uc_status read_search(struct reader *reader, struct batch *batch,
     if (status == UC_OK)
         status = uc_profile_load_searches(batch->profile, batch->environment,
                                           &look.problem, &stored, &count, err);
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        if (same_search(&stored[i], &look.search))
-            status =
-                malformed(reader, "an earlier line is the same search", err);
+    if (status == UC_OK &&
+        uc_search_find(stored, count, look.search.api, look.search.micro_batch,
+                       look.search.accumulate) != NULL)
+        status = malformed(reader, "an earlier line is the same search", err);
     free(stored);
     if (status == UC_OK &&
         uc_profile_store_search(batch->profile, batch->environment,

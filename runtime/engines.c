@@ -123,6 +123,9 @@ static cudnnStatus_t read_knobs(const struct uc_cudnn *cudnn,
             b.status = uc_descriptor_get(cudnn, choices[i],
                                          CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
                                          CUDNN_TYPE_INT64, &value);
+        if (b.status == CUDNN_STATUS_SUCCESS &&
+            (value <= -UC_KNOB_VALUES || value >= UC_KNOB_VALUES))
+            b.status = CUDNN_STATUS_NOT_SUPPORTED;
         if (b.status == CUDNN_STATUS_SUCCESS)
             kernel->knobs[kernel->knob_count++] =
                 (struct uc_knob){ (int)type, (int)value };
@@ -340,7 +343,6 @@ struct uc_engines {
     struct uc_problem problem;
     struct uc_scaling scaling;
     bool runtime_compiled;
-    int64_t batch;
     struct uc_engine_candidate *whole; /**< owned: those at the full batch */
     size_t whole_count;
 };
@@ -437,7 +439,6 @@ cudnnStatus_t uc_engines_open(const struct uc_cudnn *cudnn,
     e->problem = *problem;
     e->scaling = (struct uc_scaling){ 1, accumulate ? 1 : 0 };
     e->runtime_compiled = runtime_compiled;
-    e->batch = batch;
     status = open_search(e, batch, &s);
     if (status == CUDNN_STATUS_SUCCESS)
         status = take_whole(s);

@@ -194,17 +194,16 @@ size_t play_run(struct play *play, int64_t batch, const char *policy_text)
 struct uc_search play_record(const struct play *play, enum uc_api api,
                              int64_t micro_batch, bool accumulate)
 {
-    struct uc_search *list = NULL, found = { .found = -1 };
+    struct uc_search *list = NULL, none = { .found = -1 }, result;
+    const struct uc_search *found;
     size_t count = 0;
 
     assert_done(uc_profile_load_searches(play_profile, play_env, &play->problem,
                                          &list, &count, err));
-    for (size_t i = 0; i < count; i++)
-        if (list[i].api == api && list[i].micro_batch == micro_batch &&
-            list[i].accumulate == accumulate)
-            found = list[i];
+    found = uc_search_find(list, count, api, micro_batch, accumulate);
+    result = found != NULL ? *found : none;
     free(list);
-    return found;
+    return result;
 }
 
 /* Step by step ------------------------------------------------------------*/

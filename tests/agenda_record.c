@@ -350,6 +350,42 @@ static void an_exhaustive_search_that_finds_nothing_changes_nothing(
     assert_int_equal(after.pruned, before.pruned);
 }
 
+/** All was looked at, though nothing came of it. */
+static void an_exhaustive_search_that_is_tuned_leaves_nothing_out(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.options.tune = true;
+    play_run(&play, 8, "2,4");
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).pruned, 1);
+    play.options.exhaustive = true;
+    play.gone = 2;
+    assert_int_equal(play_run(&play, 8, "2,4"), 1);
+    assert_true(play_record(&play, UC_API_GRAPH, 2, false).tuned);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).pruned, 0);
+    assert_int_equal(play_run(&play, 8, "2,4"), 0);
+}
+
+/** Engine 2 at 2 images has a row, though it is hopeless there. */
+static void a_remeasuring_leaves_out_nothing_that_has_a_row(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+
+    (void)state;
+    play.options.exhaustive = true;
+    play_run(&play, 8, "2,4");
+    play.options.exhaustive = false;
+    play.options.remeasure = true;
+    play_run(&play, 8, "2,4");
+    assert_string_equal(play.measured, "8:eng1 8:eng2 4:eng1 4:eng2 "
+                                       "2:eng1 2:eng2 ");
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).found, 2);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).pruned, 0);
+}
+
 /** The rows that only tuning finds stay. */
 static void a_remeasuring_counts_what_it_does_not_find(void **state)
 {
@@ -403,6 +439,8 @@ int main(void)
         cmocka_unit_test(what_was_too_large_and_is_gone_is_tried_once),
         cmocka_unit_test(
             an_exhaustive_search_that_finds_nothing_changes_nothing),
+        cmocka_unit_test(an_exhaustive_search_that_is_tuned_leaves_nothing_out),
+        cmocka_unit_test(a_remeasuring_leaves_out_nothing_that_has_a_row),
         cmocka_unit_test(a_remeasuring_counts_what_it_does_not_find),
         cmocka_unit_test(an_exhaustive_search_is_tuned_anew),
         cmocka_unit_test(an_exhaustive_search_that_was_killed_is_tuned_anew),

@@ -248,6 +248,25 @@ static void what_could_not_be_settled_stays_open_through_the_tuning(
     assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, -1);
 }
 
+/** As when the references of a work all take down the worker. */
+static void what_is_held_before_the_tuning_is_not_tuned(void **state)
+{
+    static struct stage stage;
+    struct uc_work_kernel one = play_engine(1, 0);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
+
+    (void)state;
+    play.options.tune = true;
+    play_run(&play, 8, "undivided"); /* what the next size would begin with */
+    stage_open(&stage, &play, 1);
+    play_work(&play, &stage.agenda, &stage.work);
+    stage_next(&stage, false);
+    assert_int_equal(stage.work.kernel_count, 1);
+    uc_agenda_leave_unrecorded(&stage.agenda);
+    stage_close(&stage, false);
+    assert_int_equal(play_record(&play, UC_API_GRAPH, 4, false).found, -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_round_given_up_leaves_the_size_for_the_next_run),
         cmocka_unit_test(
             what_could_not_be_settled_stays_open_through_the_tuning),
+        cmocka_unit_test(what_is_held_before_the_tuning_is_not_tuned),
     };
 
     return cmocka_run_group_tests_name("rounds", tests, play_set_up,

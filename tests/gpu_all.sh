@@ -32,17 +32,18 @@ part()
 # run_test NAME: into one log.
 run_test()
 {
-    echo "# $1"
+    echo "# $1" >"$scratch/$1.log"
     case $1 in
         *.sh) part "$1" "$cell_s" sh "$source/tests/$1" ;;
         *) part "$1" "$test_s" env LD_LIBRARY_PATH="$libraries" \
             sh "$source/tests/tap.sh" "$carry/build/tests/$1" ;;
-    esac >"$scratch/$1.log" 2>&1
+    esac >>"$scratch/$1.log" 2>&1
     ! grep -q '^not ok' "$scratch/$1.log" || : >"$scratch/failed"
     cat "$scratch/$1.log"
 }
 
 exec 3>&1
+rm -f "$logs/tests.log"
 for test in gpu_runner gpu_runtime gpu_api gpu_devices; do
     run_test "$test" >>"$logs/tests.log"
 done
@@ -71,8 +72,10 @@ work()
 }
 
 if [ "$pytorch" = pytorch ]; then
+    rm -f "$logs/pytorch.log" "$logs/pytorch.raw.log"
     shipped "$scratch/h200.profile" || exit 1
     gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+    [ "$gpus" -gt 0 ] || { echo "gpu_all.sh: no GPU" >&2; exit 1; }
     for gpu in $(seq 0 $((gpus - 1))); do
         work "$gpu" &
     done
@@ -83,5 +86,5 @@ else
     done
 fi
 grep '^not ok' "$logs/tests.log"
-[ ! -f "$logs/pytorch.log" ] || cat "$logs/pytorch.log"
+[ "$pytorch" != pytorch ] || cat "$logs/pytorch.log"
 [ ! -e "$scratch/failed" ]

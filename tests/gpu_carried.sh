@@ -2,8 +2,8 @@
 # gpu_profile.sh, which set `source` (the sources' folder), `carry` (what was
 # packed) and `scratch` (a folder to write to).
 #
-# Has shipped(); sets `libraries` (for LD_LIBRARY_PATH), PATH (ucudnn-plan first) and what the
-# tests want; `fine_sizes` is the policy of the README.
+# Has shipped(); sets `libraries` (for LD_LIBRARY_PATH), PATH (ucudnn-plan
+# first) and what the tests want; `fine_sizes` is the policy of the README.
 export abs_top_srcdir="$source" abs_top_builddir="$carry/build"
 export UCUDNN_DATA_DIR="$source/db" PYTHONDONTWRITEBYTECODE=1
 cudnn=$(python3 -c 'import nvidia.cudnn as c; print(list(c.__path__)[0])' \

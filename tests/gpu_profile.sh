@@ -29,9 +29,9 @@ trap 'rm -rf "$scratch" "$profile"' EXIT
 kept=$out/h200.full.gz
 [ "$how" != exhaustive ] || kept=$out/h200.exhaustive.gz
 if [ -f "$kept" ]; then
-    gzip -dc "$kept" >"$profile"
+    gzip -dc "$kept" >"$profile" || exit 1
 else
-    shipped "$profile"
+    shipped "$profile" || exit 1
 fi
 
 # in_math MATH COMMAND...: what --math and --layout select it, behind it.
@@ -102,7 +102,7 @@ case $how in
         ;;
     *) echo "gpu_profile.sh: \"$how\"?" >&2; exit 1 ;;
 esac
-gzip -c "$profile" >"$kept"
+gzip -c "$profile" >"$kept.new" && mv "$kept.new" "$kept" || exit 1
 
 # verify_on GPU: what no other GPU has taken.
 verify_on()
