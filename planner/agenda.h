@@ -59,8 +59,8 @@ struct uc_agenda {
     bool searching;      /**< beta case of the search in work */
     size_t search_from;  /**< kernels before that search */
     int64_t found_from, known_bad_from; /**< what had been counted then */
-    bool to_tune[2];     /**< by beta case */
-    int round;           /**< of tuning; 0: what the heuristics name */
+    bool to_tune[2];                    /**< by beta case */
+    int round; /**< of tuning; 0: what the heuristics name */
     struct uc_work_kernel *kernels; /**< to be measured at this size */
     size_t kernel_count, handed_out;
     struct uc_work_kernel *hopeless; /**< left out of them by pruning */
