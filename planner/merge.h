@@ -10,7 +10,7 @@
  *   - then by everything else that is in it, so that the result does not
  *     depend on the order of the profiles.
  * Of searches, the one that left out least stays: its kernels are there. It is
- * tuned no more if there is a kernel that its tuning did not know.
+ * tuned no more if there is a kernel that its tuning may not have known.
  *
  * Owner:   borrows everything.
  * Errors:  UC_EFILE; the output is as it was.

@@ -77,7 +77,7 @@ cudnnStatus_t uc_graph_config(const struct uc_graph *graph,
                               cudnnBackendDescriptor_t *config,
                               int64_t *workspace_bytes);
 
-/** The execution plan of a configuration: may compile for up to a second. */
+/** The execution plan of a configuration: may compile, for seconds. */
 cudnnStatus_t uc_graph_plan(const struct uc_graph *graph,
                             cudnnBackendDescriptor_t config,
                             cudnnBackendDescriptor_t *plan,

@@ -53,7 +53,7 @@ struct uc_ready *uc_ready_find(const struct uc_entry *entry, int device,
 
 /**
  * Find, or make: descriptors, workspaces, execution plans, which may take
- * a second each. Whoever comes first makes it, others wait. Not under stream
+ * seconds each. Whoever comes first makes it, others wait. Not under stream
  * capture unless uc_ready_is_quick(). NULL: no more is kept ready, or there is
  * no memory.
  */

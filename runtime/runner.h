@@ -53,7 +53,7 @@ unsigned uc_runner_notes(const struct uc_runner *runner);
 
 /**
  * Make it ready to run: the execution plan of a graph kernel, which takes
- * up to a second where the engine is compiled at run time. Once; not while
+ * up to seconds where the engine is compiled at run time. Once; not while
  * a stream is captured. Legacy kernels are ready when they are made.
  */
 cudnnStatus_t uc_runner_build(struct uc_runner *runner);
