@@ -74,6 +74,10 @@ bool uc_plan_choices_equal(const struct uc_plan_choices *a,
 
 /* ------------------------------------------------------------ checking */
 
+/** Only in a plan that allows them. */
+static const unsigned weak_notes =
+    UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
+
 static bool is_line(const char *text, size_t size)
 {
     const char *end = memchr(text, '\0', size);
@@ -123,6 +127,42 @@ static const char *piece_fault(const struct uc_plan_operation *op, size_t at)
     return NULL;
 }
 
+/** Of a piece of the operation: whether it was among the candidates. */
+static const char *unchosen_fault(const struct uc_plan_choices *choices,
+                                  const struct uc_plan_operation *op,
+                                  const struct uc_plan_piece *piece)
+{
+    unsigned notes =
+        piece->notes | uc_legacy_notes(&piece->kernel, op->problem.operation);
+
+    if (choices->apis != 0 && (choices->apis & 1u << piece->kernel.api) == 0)
+        return "a kernel is of an API that was not to be used";
+    if ((notes & weak_notes & ~choices->allow) != 0)
+        return "a kernel computes in a way that was not allowed";
+    if (choices->deterministic && (notes & UC_NOTE_NONDETERMINISTIC) != 0)
+        return "a kernel is nondeterministic, and was not to be";
+    if (choices->no_runtime_compiled && (notes & UC_NOTE_RUNTIME_COMPILED) != 0)
+        return "a kernel is compiled at run time, and was not to be";
+    return NULL;
+}
+
+/** NULL, or how the operation is against what the plan was chosen from. */
+static const char *choice_fault(const struct uc_plan_choices *choices,
+                                const struct uc_plan_operation *op)
+{
+    const char *fault = NULL;
+    int64_t pieces = 0;
+
+    for (size_t i = 0; i < op->piece_count && fault == NULL; i++) {
+        fault = unchosen_fault(choices, op, &op->pieces[i]);
+        pieces = uc_sum(pieces, 1, op->pieces[i].count);
+    }
+    if (fault == NULL && choices->max_pieces > 0 &&
+        pieces > choices->max_pieces)
+        fault = "more micro-batches than there were to be";
+    return fault;
+}
+
 static const char *operation_fault(const struct uc_plan_operation *op)
 {
     int64_t batch = 0, time_ns = 0, workspace_bytes = 0;
@@ -160,12 +200,11 @@ static const char *operation_fault(const struct uc_plan_operation *op)
 
 static const char *choices_fault(const struct uc_plan_choices *choices)
 {
-    const unsigned every = (1u << UC_APIS) - 1,
-                   weak = UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
+    const unsigned every = (1u << UC_APIS) - 1;
 
     if (choices->apis >= every)
         return "no such API";
-    if ((choices->allow & ~weak) != 0)
+    if ((choices->allow & ~weak_notes) != 0)
         return "a note that no plan allows";
     if (!(choices->min_gain >= 0 && choices->min_gain <= 1))
         return "the least gain is out of range";
@@ -217,6 +256,8 @@ enum uc_status uc_plan_check(const struct uc_plan *plan, struct uc_error *err)
             fault = cause.text;
         else
             fault = operation_fault(op);
+        if (fault == NULL)
+            fault = choice_fault(&plan->choices, op);
         if (fault != NULL)
             return uc_fail(err, UC_EINTERNAL, "layer \"%.64s\": %.192s",
                            op->layer, fault);

@@ -2,9 +2,6 @@
 
 #include "db/profile_replace.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum uc_status uc_profile_replace_begin(const char *path,
@@ -24,31 +21,6 @@ enum uc_status uc_profile_replace_begin(const char *path,
         if (status != UC_OK)
             uc_wrap(err, status, path);
     }
-    return status;
-}
-
-/**
- * Behind a file that is held there is no journal with content. Without one it
- * is a dead writer's, or that of one who is making the file right now: SQLite
- * would play it back over the new file.
- */
-static enum uc_status check_journal(const struct uc_replace *file,
-                                    struct uc_error *err)
-{
-    size_t size = strlen(file->real) + sizeof "-journal";
-    char *journal = malloc(size);
-    enum uc_status status = UC_OK;
-    struct stat st;
-
-    if (journal == NULL)
-        return uc_no_memory(err);
-    snprintf(journal, size, "%s-journal", file->real);
-    if (stat(journal, &st) == 0 && st.st_size > 0)
-        status = uc_fail(err, UC_EFILE,
-                         "%.256s: a program is making it, or was killed: "
-                         "there is a -journal file beside it",
-                         file->path);
-    free(journal);
     return status;
 }
 
@@ -73,8 +45,6 @@ enum uc_status uc_profile_replace_end(struct uc_profile_replace *replace,
         status = uc_profile_vacuum(replace->profile, err);
     uc_profile_close(replace->profile);
     replace->profile = NULL;
-    if (status == UC_OK)
-        status = check_journal(&replace->file, err);
     if (status == UC_OK && replace->old == NULL)
         status = check_absent(&replace->file, err);
     if (status == UC_OK)

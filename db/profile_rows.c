@@ -31,6 +31,8 @@ static const char *row_fault(const struct uc_measurement *m)
         return "build time out of range";
     if (m->notes > INT_MAX)
         return "notes out of range";
+    if (m->outcome == UC_MEASURED && !isfinite(m->error))
+        return "error out of range";
     if (m->calls < 0)
         return "negative number of calls";
     if (m->samples < 0 || m->samples > UC_MAX_SAMPLES)

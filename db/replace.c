@@ -142,12 +142,43 @@ enum uc_status uc_replace_create(struct uc_replace *replace,
     return status;
 }
 
+/**
+ * Behind a file that is held there is no journal with content. Else it is a
+ * dead writer's, or that of one who is making the file right now: SQLite would
+ * play it back over the new file.
+ */
+static enum uc_status check_journals(const struct uc_replace *replace,
+                                     struct uc_error *err)
+{
+    static const char *const ends[] = { "-journal", "-wal" };
+    size_t size = strlen(replace->real) + sizeof "-journal";
+    char *journal = malloc(size);
+    enum uc_status status = UC_OK;
+    struct stat st;
+
+    if (journal == NULL)
+        return uc_no_memory(err);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(journal, size, "%s%s", replace->real, ends[i]);
+        if (status == UC_OK && stat(journal, &st) == 0 && st.st_size > 0)
+            status = uc_fail(err, UC_EFILE,
+                             "%.256s: a program is making it, or was killed: "
+                             "there is a %s file beside it",
+                             replace->path, ends[i]);
+    }
+    free(journal);
+    return status;
+}
+
 enum uc_status uc_replace_commit(struct uc_replace *replace,
                                  struct uc_error *err)
 {
-    int fd = open(replace->temporary, O_RDONLY | O_CLOEXEC);
-    enum uc_status status = UC_OK;
+    enum uc_status status = check_journals(replace, err);
+    int fd;
 
+    if (status != UC_OK)
+        return status;
+    fd = open(replace->temporary, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return replace_fail(replace, err);
     if (fsync(fd) != 0)

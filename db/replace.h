@@ -41,7 +41,7 @@ enum uc_status uc_replace_begin(const char *path, struct uc_replace *replace,
 enum uc_status uc_replace_create(struct uc_replace *replace,
                                  struct uc_error *err);
 /** Written to the disk before it takes the name, so that a crash leaves
-    either. */
+    either. Refused when SQLite would play back a journal over it. */
 enum uc_status uc_replace_commit(struct uc_replace *replace,
                                  struct uc_error *err);
 /** Removes a temporary file that was not committed. */

@@ -157,6 +157,10 @@ static enum uc_status check_schema(struct uc_sql *sql, struct uc_error *err)
     static const char triggers[] =
         "SELECT count(*) FROM sqlite_schema"
         " WHERE type = 'trigger' OR sql LIKE 'create%trigger%'";
+    static const char columns[] =
+        "SELECT count(*) FROM pragma_table_list AS t"
+        " JOIN pragma_table_xinfo(t.name) AS c"
+        " WHERE t.schema = 'main' AND t.type = 'table' AND c.hidden > 1";
     int64_t found = 0;
     enum uc_status status = uc_sql_single_int(sql, computed, &found, err);
 
@@ -166,6 +170,10 @@ static enum uc_status check_schema(struct uc_sql *sql, struct uc_error *err)
         status = uc_sql_single_int(sql, triggers, &found, err);
     if (status == UC_OK && found > 0)
         return uc_sql_malformed(sql, err, "it has triggers");
+    if (status == UC_OK)
+        status = uc_sql_single_int(sql, columns, &found, err);
+    if (status == UC_OK && found > 0)
+        return uc_sql_malformed(sql, err, "it has computed columns");
     return status;
 }
 

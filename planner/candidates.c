@@ -25,6 +25,17 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+bool uc_candidate_keeps_math(const struct uc_problem *problem,
+                             const struct uc_measurement *row)
+{
+    const struct uc_kernel *kernel = &row->kernel;
+    unsigned notes = row->notes | uc_legacy_notes(kernel, problem->operation);
+
+    /* A graph kernel's math is in its notes only. */
+    return (kernel->math == problem->math || kernel->math == UC_MATH_FMA) &&
+           uc_notes_keep_math(notes, problem);
+}
+
 /** Why a plan may not use a kernel that works; UC_REFUSALS: it may. */
 static enum uc_refusal judge(const struct uc_problem *problem,
                              const struct uc_candidate_filter *filter,
@@ -35,9 +46,7 @@ static enum uc_refusal judge(const struct uc_problem *problem,
 
     if (filter->apis != 0 && (filter->apis & 1u << kernel->api) == 0)
         return UC_REFUSED_API;
-    /* A graph kernel's math is in its notes only. */
-    if ((kernel->math != problem->math && kernel->math != UC_MATH_FMA) ||
-        !uc_notes_keep_math(notes, problem))
+    if (!uc_candidate_keeps_math(problem, row))
         return UC_REFUSED_MATH;
     if ((notes & UC_NOTE_DOWN_CONVERT & ~filter->allow) != 0)
         return UC_REFUSED_DOWN_CONVERT;

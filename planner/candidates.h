@@ -52,6 +52,10 @@ struct uc_candidate_rows {
     struct uc_candidate_counts counts;
 };
 
+/** Whether a kernel keeps the problem's arithmetic, whatever is allowed. */
+bool uc_candidate_keeps_math(const struct uc_problem *problem,
+                             const struct uc_measurement *row);
+
 enum uc_status uc_candidate_rows_build(
     const struct uc_problem *problem, int64_t batch,
     const struct uc_policy *policy, const struct uc_candidate_filter *filter,

@@ -202,7 +202,7 @@ static void draw_x_axis(struct frame *f)
 {
     const double room = 62; /* of a label */
     double each = (f->right - f->origin) / (f->last - f->first);
-    int stride = 1, end = (int)floor(f->last);
+    int stride = 1, end = (int)fmin(floor(f->last), 62); /* of an int64_t */
     char words[UC_BYTES_TEXT];
 
     while (stride * each < room)

@@ -2,6 +2,7 @@
 
 #include "planner/compact.h"
 
+#include "planner/candidates.h"
 #include "planner/prune.h"
 
 #include <stdlib.h>
@@ -15,6 +16,8 @@ struct group {
     bool *dropped; /**< by row */
 };
 
+/** By one that any plan may have instead. What is as fast stays beside what
+    has another spread, which decides what a division must gain. */
 static bool is_beaten(const struct group *group, size_t index)
 {
     const struct uc_measurement *one = &group->rows[index];
@@ -25,8 +28,11 @@ static bool is_beaten(const struct group *group, size_t index)
                      other->workspace_bytes == one->workspace_bytes;
 
         if (i == index || other->outcome != UC_MEASURED ||
+            !uc_candidate_keeps_math(group->problem, other) ||
             other->time_ns > one->time_ns ||
             other->workspace_bytes > one->workspace_bytes ||
+            (other->time_ns == one->time_ns &&
+             other->spread_ns != one->spread_ns) ||
             !uc_prune_stands_for(other, one))
             continue;
         /* Of two that stand for each other the first stays. */
@@ -148,6 +154,9 @@ enum uc_status uc_compact(const struct uc_problem *problem,
     }
     if (*search_count > 0)
         memcpy(list, *searches, *search_count * sizeof *list);
+    /* Rows of version 1 may lack notes of legacy kernels. */
+    for (size_t i = 0; i < *count; i++)
+        rows[i].notes |= uc_legacy_notes(&rows[i].kernel, problem->operation);
     for (size_t i = 0; i < *count; i = end) {
         struct group group = { problem, rows + i, 0, dropped + i };
 

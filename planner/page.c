@@ -8,6 +8,7 @@
 #include "planner/page_bars.h"
 #include "planner/report.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char style[] = {
@@ -192,8 +193,8 @@ static void put_heads(FILE *out)
 /** A cell that sorts by a number; its text follows. */
 static void begin_number(FILE *out, const char *label, double value)
 {
-    fprintf(out, "<td class=\"number\" data-label=\"%s\" data-v=\"%lld\">",
-            label, (long long)value);
+    fprintf(out, "<td class=\"number\" data-label=\"%s\" data-v=\"%.0f\">",
+            label, trunc(value));
 }
 
 static void put_operation(FILE *out, const struct uc_plan_operation *op,
@@ -229,7 +230,7 @@ static void put_operation(FILE *out, const struct uc_plan_operation *op,
     begin_number(out, "undivided", (double)op->undivided_ns);
     put_time(out, op->undivided_ns);
     fputs("</td>", out);
-    begin_number(out, "gain", gain < 9e18 ? gain : 9e18);
+    begin_number(out, "gain", gain);
     uc_report_gain(op->undivided_ns, op->time_ns, text);
     fprintf(out, "%s</td></tr>\n", text[0] != '\0' ? text : "-");
 }

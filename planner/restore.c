@@ -12,11 +12,12 @@
 
 /* -------------------------------------------------------------- reading */
 
+enum { MOST_LINE = 1 << 16 };
+
 struct reader {
     FILE *in;
     const char *name;
-    char *text; /**< the line, without its end */
-    size_t room;
+    char text[MOST_LINE + 1];    /**< the line, without its end */
     size_t line;                 /**< its number */
     enum uc_operation operation; /**< of the kernels in it */
 };
@@ -43,18 +44,23 @@ static enum uc_status malformed(const struct reader *reader, const char *what,
 
 static enum uc_status next_line(struct reader *reader, struct uc_error *err)
 {
-    ssize_t length = getline(&reader->text, &reader->room, reader->in);
+    size_t length = 0;
+    int c;
 
-    if (length < 0 && ferror(reader->in))
+    while ((c = getc_unlocked(reader->in)) != EOF && c != '\n' && c != '\0' &&
+           length < MOST_LINE)
+        reader->text[length++] = (char)c;
+    reader->text[length] = '\0';
+    if (c == EOF && ferror(reader->in))
         return uc_fail(err, UC_EFILE, "%.256s: %s", reader->name,
                        strerror(errno));
     reader->line++;
-    if (length < 0)
+    if (c == EOF && length == 0)
         return malformed(reader, "the text ends before its line \"end\"", err);
-    if (reader->text[length - 1] == '\n')
-        reader->text[--length] = '\0';
-    if (strlen(reader->text) != (size_t)length)
+    if (c == '\0')
         return malformed(reader, "a NUL byte", err);
+    if (c != EOF && c != '\n')
+        return malformed(reader, "a line of more than 64 KiB", err);
     return UC_OK;
 }
 
@@ -463,6 +469,5 @@ enum uc_status uc_restore(FILE *in, const char *name, const char *path,
             status = malformed(&reader, "is a dump of neither profile nor plan",
                                err);
     }
-    free(reader.text);
     return status;
 }

@@ -97,6 +97,19 @@ expect 6 "a file of another kind is not replaced" \
     ucudnn-plan restore good.txt -o text.plan
 err_one_line
 ok "and left as it is" [ "$(cat text.plan)" = text ]
+# SQLite would play them back over what takes the name.
+for end in journal wal; do
+    for kind in plan profile; do
+        ucudnn-plan dump a.$kind >good.txt
+        rm -f c.$kind
+        echo "a dead writer's" >c.$kind-$end
+        expect 6 "a $kind does not take the name of a -$end's file" \
+            ucudnn-plan restore good.txt -o c.$kind
+        err_is "ucudnn-plan restore: c.$kind: a program is making it, or was killed: there is a -$end file beside it"
+        ok "it has none then" [ ! -e c.$kind ]
+        rm c.$kind-$end
+    done
+done
 ok "no temporary files are left" [ -z "$(ls -A | grep '^\.ucudnn')" ]
 
 finish

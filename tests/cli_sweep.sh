@@ -290,6 +290,8 @@ ok "the PNG is one" [ "$(od -An -tx1 -N8 a.png | tr -d ' ')" = \
     89504e470d0a1a0a ]
 ok "and whole" [ "$(tail -c 8 a.png | od -An -tx1 | tr -d ' ')" = \
     49454e44ae426082 ]
+expect 0 "under the largest limit" \
+    sweep -p a.profile -w 9223372036854775807 --svg largest.svg
 cp a.svg before.svg
 expect 6 "a folder that is not there" \
     sweep -p a.profile --svg a.svg --png none/a.png

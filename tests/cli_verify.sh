@@ -198,7 +198,7 @@ change engines.plan "
         WHERE position = 0;
     UPDATE operation SET time_ns = 99200 + 51100, workspace_bytes = 0
         WHERE position = 5;
-    UPDATE plan SET limit_bytes = 30000,
+    UPDATE plan SET apis = 0, limit_bytes = 30000,
         workspace_bytes = (SELECT max(workspace_bytes) FROM operation),
         predicted_ns = (SELECT sum(repeat * time_ns) FROM operation);"
 expect 0 "a plan of engines holds" verify engines.plan --tolerance 0.1%
@@ -348,8 +348,8 @@ change evil.plan "UPDATE operation SET repeat = 2000000000;
         unlimited_ns = (SELECT sum(repeat * unlimited_ns) FROM operation);"
 expect 2 "a sequence without end is not run" verify evil.plan
 err_has "the sequence of all operations failed: one pass would be over"
-change evil.plan "UPDATE micro_batch SET kernel = 'eng9999 k2=4'
-    WHERE operation = 0"
+change evil.plan "UPDATE plan SET apis = 0;
+    UPDATE micro_batch SET kernel = 'eng9999 k2=4' WHERE operation = 0"
 expect 2 "an engine that there is not" verify evil.plan
 err_has "conv1 forward failed: eng9999 k2=4: cuDNN: "
 change evil.plan "UPDATE micro_batch SET size = 2147483647, count = 1,

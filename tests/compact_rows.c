@@ -28,6 +28,13 @@ struct options {
     unsigned refused; /**< notes */
 };
 
+/** What no plan of the problem, which is in fma, may use. */
+static bool is_weaker(const struct uc_measurement *row)
+{
+    return row->kernel.math != UC_MATH_FMA ||
+           (row->notes & UC_NOTE_TENSOR_CORE) != 0;
+}
+
 /** The least time of one group under a limit; 0: nothing. */
 static int64_t best(const struct uc_measurement *rows, size_t count,
                     const struct options *options, int64_t limit, int64_t size,
@@ -41,7 +48,10 @@ static int64_t best(const struct uc_measurement *rows, size_t count,
             rows[i].workspace_bytes <= limit &&
             (rows[i].kernel.api == UC_API_LEGACY ? options->legacy
                                                  : options->graph) &&
-            !(rows[i].notes & options->refused) &&
+            !is_weaker(&rows[i]) &&
+            !((rows[i].notes |
+               uc_legacy_notes(&rows[i].kernel, problem.operation)) &
+              options->refused) &&
             (least == 0 || rows[i].time_ns < least))
             least = rows[i].time_ns;
     return least;
@@ -59,6 +69,7 @@ static struct uc_measurement random_row(struct uc_kernel kernel, int64_t size,
                                       UC_NOTE_DOWN_CONVERT,
                                       UC_NOTE_REDUCED_PRECISION,
                                       UC_NOTE_RUNTIME_COMPILED,
+                                      UC_NOTE_TENSOR_CORE,
                                       UC_NOTE_WINOGRAD };
     unsigned first = notes[random_below((int64_t)UNIT_COUNT(notes))];
     unsigned second = notes[random_below((int64_t)UNIT_COUNT(notes))];

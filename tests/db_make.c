@@ -10,8 +10,9 @@ static void make_plan(const char *path)
 
     sample_plan(&plan);
     assert_done(uc_plans_write(path, &plan, 1, err));
+    uc_plan_free(&plan);
+    sample_plan_chosen(&plan);
     plan.limit_bytes *= 2;
-    plan.choices = sample_choices;
     strcpy(plan.network, "b\xc3\xa9ta");
     assert_done(uc_plans_write(path, &plan, 1, err));
     uc_plan_free(&plan);

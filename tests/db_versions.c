@@ -329,8 +329,7 @@ static void an_old_plan_is_updated_when_one_is_added(void **state)
     size_t count = 0;
 
     (void)state;
-    sample_plan(&plan);
-    plan.choices = sample_choices;
+    sample_plan_chosen(&plan);
     assert_done(uc_plans_write(path, &plan, 1, err));
     assert_done(uc_plans_read(path, &plans, &count, err));
     assert_int_equal(count, 2);
@@ -352,7 +351,7 @@ static void an_old_plan_is_updated_when_one_is_added(void **state)
                      " max_pieces = 0"),
         1);
     assert_int_equal(
-        number(path, "SELECT id FROM plan WHERE apis = 2 AND allow = 8 AND"
+        number(path, "SELECT id FROM plan WHERE apis = 1 AND allow = 8 AND"
                      " no_runtime_compiled = 1 AND min_gain = 0.29 AND"
                      " max_pieces = 5 AND deterministic = 1"),
         2);

@@ -216,6 +216,12 @@ static void every_truncation_is_refused(void **state)
     assert_int_equal(restore(text, length, path, &error), UC_EINPUT);
     assert_says(&error, "a NUL byte");
     free(text);
+    text = malloc(1 << 20);
+    assert_non_null(text);
+    memset(text, 'x', 1 << 20); /* as of a file that is no text */
+    assert_int_equal(restore(text, 1 << 20, path, &error), UC_EINPUT);
+    assert_says(&error, ":1: a line of more than 64 KiB");
+    free(text);
 }
 
 int main(void)

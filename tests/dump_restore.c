@@ -122,7 +122,8 @@ static void plans_come_back_in_their_order(void **state)
     size_t count;
 
     (void)state;
-    sample_plan(&plan);
+    sample_plan_chosen(&plan);
+    plan.choices = (struct uc_plan_choices)UC_PLAN_CHOICES;
     assert_done(uc_plans_write(first, &plan, 1, err));
     plan.limit_bytes /= 2; /* sorts before, but was written later */
     plan.limit_bytes += 30 << 20;
@@ -136,7 +137,7 @@ static void plans_come_back_in_their_order(void **state)
     assert_int_equal(count, 2);
     assert_plan_equal(&plans[1], &plan);
     plan.limit_bytes = 64 << 20;
-    plan.choices = (struct uc_plan_choices){ .min_gain = 0.01 };
+    plan.choices = (struct uc_plan_choices)UC_PLAN_CHOICES;
     assert_plan_equal(&plans[0], &plan);
     uc_plans_free(plans, count);
     uc_plan_free(&plan);
@@ -147,7 +148,7 @@ static void plans_come_back_in_their_order(void **state)
 /** As dumps were before plans told what they were chosen from. */
 static void a_plan_without_choices_has_those_of_old_plans(void **state)
 {
-    static const char added[] = "\tapis=2\tallow=8\tno_runtime_compiled=1"
+    static const char added[] = "\tapis=1\tallow=8\tno_runtime_compiled=1"
                                 "\tmin_gain=0.29\tmax_pieces=5";
     const char *path = in_folder("old.plan");
     struct uc_plan plan, *plans;
@@ -155,8 +156,7 @@ static void a_plan_without_choices_has_those_of_old_plans(void **state)
     char *text, *at;
 
     (void)state;
-    sample_plan(&plan);
-    plan.choices = sample_choices;
+    sample_plan_chosen(&plan);
     assert_done(uc_plans_write(path, &plan, 1, err));
     text = dump_of_plans(path);
     at = strstr(text, added);

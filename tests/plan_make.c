@@ -232,6 +232,8 @@ int main(int argc, char **argv)
     struct uc_plan plan = { .network = "clients",
                             .limit_bytes = 1 << 28,
                             .policy = "all",
+                            .choices = { .allow = UC_NOTE_DOWN_CONVERT |
+                                                  UC_NOTE_REDUCED_PRECISION },
                             .created_at = 1700000000,
                             .tool = "plan_make" };
 

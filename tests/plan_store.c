@@ -47,9 +47,8 @@ static void a_plan_comes_back_as_written(void **state)
     struct uc_plan plan;
 
     (void)state;
-    sample_plan(&plan);
+    sample_plan_chosen(&plan);
     strcpy(plan.operations[1].layer, "\xe5\xb1\xa4\xe2\x82\x82 'x'");
-    plan.choices = sample_choices;
     assert_done(uc_plans_write(path, &plan, 1, err));
     assert_plans(path, &plan, 1);
     plan.mode = UC_PLAN_WD;
@@ -67,6 +66,7 @@ static void graph_kernels_come_back_as_written(void **state)
 
     (void)state;
     sample_plan(&plan);
+    plan.choices.allow = UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
     piece = &plan.operations[2].pieces[1];
     piece->kernel = (struct uc_kernel){ .api = UC_API_GRAPH,
                                         .engine = UC_ENGINES - 1,
@@ -316,6 +316,49 @@ static void choices_are_equal_when_all_are(void **state)
         assert_false(uc_plan_choices_equal(&same, &others[i]));
 }
 
+/** An engine's notes against what a plan says of itself. */
+static void a_plan_keeps_to_its_choices(void **state)
+{
+    const struct {
+        unsigned notes;
+        struct uc_plan_choices allowing, refusing;
+        const char *says;
+    } cases[] = {
+        { UC_NOTE_DOWN_CONVERT,
+          { .allow = UC_NOTE_DOWN_CONVERT },
+          { .allow = UC_NOTE_REDUCED_PRECISION },
+          "computes in a way that was not allowed" },
+        { UC_NOTE_REDUCED_PRECISION,
+          { .allow = UC_NOTE_REDUCED_PRECISION },
+          { .allow = 0 },
+          "computes in a way that was not allowed" },
+        { UC_NOTE_RUNTIME_COMPILED,
+          { .apis = 0 },
+          { .no_runtime_compiled = true },
+          "is compiled at run time, and was not to be" },
+        { 0,
+          { .max_pieces = 4 },
+          { .apis = 1u << UC_API_LEGACY },
+          "of an API that was not to be used" },
+    };
+    struct uc_error error;
+    struct uc_plan plan;
+
+    (void)state;
+    sample_plan(&plan);
+    plan.operations[0].pieces[0].kernel =
+        (struct uc_kernel){ .api = UC_API_GRAPH, .engine = 7 };
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        plan.operations[0].pieces[0].notes = cases[i].notes;
+        plan.choices = cases[i].allowing;
+        assert_done(uc_plan_check(&plan, err));
+        plan.choices = cases[i].refusing;
+        assert_int_equal(uc_plan_check(&plan, &error), UC_EINTERNAL);
+        assert_says(&error, cases[i].says);
+    }
+    uc_plan_free(&plan);
+}
+
 static void choices_that_nobody_can_make_are_not_written(void **state)
 {
     const struct {
@@ -330,6 +373,9 @@ static void choices_that_nobody_can_make_are_not_written(void **state)
         { { .min_gain = 1.01 }, "the least gain is out of range" },
         { { .min_gain = NAN }, "the least gain is out of range" },
         { { .max_pieces = -1 }, "the most micro-batches are negative" },
+        { { .max_pieces = 3 }, "more micro-batches than there were to be" },
+        { { .apis = 1u << UC_API_GRAPH }, "of an API that was not to be used" },
+        { { .deterministic = true }, "is nondeterministic, and was not to be" },
     };
     const char *path = fresh();
     struct uc_error error;
@@ -510,6 +556,7 @@ int main(void)
         cmocka_unit_test(plans_that_cannot_be_followed_are_not_written),
         cmocka_unit_test(choices_are_equal_when_all_are),
         cmocka_unit_test(choices_that_nobody_can_make_are_not_written),
+        cmocka_unit_test(a_plan_keeps_to_its_choices),
         cmocka_unit_test(foreign_files_are_refused_untouched),
         cmocka_unit_test(an_empty_file_is_taken_as_new_and_keeps_its_mode),
         cmocka_unit_test(links_are_followed),

@@ -97,10 +97,22 @@ __attribute__((unused)) static const struct uc_plan_choices sample_choices = {
     .deterministic = true,
     .no_runtime_compiled = true,
     .allow = UC_NOTE_REDUCED_PRECISION,
-    .apis = 1u << UC_API_GRAPH,
+    .apis = 1u << UC_API_LEGACY,
     .max_pieces = 5,
     .min_gain = 0.29,
 };
+
+/** The sample plan as it could be with them, which is deterministic. */
+__attribute__((unused)) static void sample_plan_chosen(struct uc_plan *plan)
+{
+    struct uc_plan_piece *piece;
+
+    sample_plan(plan);
+    plan->choices = sample_choices;
+    piece = &plan->operations[2].pieces[0];
+    piece->kernel.algorithm = 1;
+    piece->notes = UC_NOTE_TENSOR_CORE;
+}
 
 __attribute__((unused)) static void assert_choices_equal(
     const struct uc_plan_choices *a, const struct uc_plan_choices *b)

@@ -78,7 +78,7 @@ static void a_table_shows_splits_and_totals(void **state)
     assert_non_null(strstr(text, "64 MiB in total, 57.2 MiB needed\n"));
     assert_non_null(
         strstr(text, "policy     power-of-two, deterministic kernels only, "
-                     "graph kernels only, no kernels compiled at run time, "
+                     "legacy kernels only, no kernels compiled at run time, "
                      "reduced-precision allowed, at most 5 micro-batches, "
                      "divided only for more than 29%\n"));
     /* 1000 + 500 + 2 * 1000 over 2200 */
@@ -176,7 +176,7 @@ static void json_tells_every_choice(void **state)
     text = printed(uc_report_plans_json, &plan, 1);
     root = json_loads(text, 0, NULL);
     assert_non_null(root);
-    assert_choices(root, true, "[\"graph\"]", "[\"reduced-precision\"]", 0.29,
+    assert_choices(root, true, "[\"legacy\"]", "[\"reduced-precision\"]", 0.29,
                    5);
     json_decref(root);
     free(text);
