@@ -209,6 +209,12 @@ void uc_profile_close(struct uc_profile *profile)
     free(profile);
 }
 
+enum uc_status uc_profile_check_references(struct uc_profile *profile,
+                                           struct uc_error *err)
+{
+    return uc_sql_check_references(profile->sql, err);
+}
+
 enum uc_status uc_profile_vacuum(struct uc_profile *profile,
                                  struct uc_error *err)
 {

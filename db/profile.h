@@ -78,6 +78,10 @@ struct uc_measurement {
 enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
                                struct uc_profile **out, struct uc_error *err);
 void uc_profile_close(struct uc_profile *profile);
+/** UC_EFILE when a row names what is not there: nothing would read it. For
+    those who copy all that there is. */
+enum uc_status uc_profile_check_references(struct uc_profile *profile,
+                                           struct uc_error *err);
 /** Make the file as small as what it holds allows. */
 enum uc_status uc_profile_vacuum(struct uc_profile *profile,
                                  struct uc_error *err);

@@ -89,6 +89,9 @@ enum uc_status uc_sql_begin(struct uc_sql *sql, struct uc_error *err);
 enum uc_status uc_sql_commit(struct uc_sql *sql, struct uc_error *err);
 void uc_sql_rollback(struct uc_sql *sql);
 
+/** UC_EFILE when a row refers to one that is not there. */
+enum uc_status uc_sql_check_references(struct uc_sql *sql,
+                                       struct uc_error *err);
 /** Rewrite the file without the room that insertions left between rows. */
 enum uc_status uc_sql_vacuum(struct uc_sql *sql, struct uc_error *err);
 

@@ -177,6 +177,18 @@ static enum uc_status check_schema(struct uc_sql *sql, struct uc_error *err)
     return status;
 }
 
+enum uc_status uc_sql_check_references(struct uc_sql *sql, struct uc_error *err)
+{
+    int64_t found = 0;
+    enum uc_status status = uc_sql_single_int(
+        sql, "SELECT count(*) FROM pragma_foreign_key_check", &found, err);
+
+    if (status == UC_OK && found > 0)
+        status = uc_sql_malformed(sql, err, "%lld rows name what is not there",
+                                  (long long)found);
+    return status;
+}
+
 /** Refuse what is not ours; *version is 0 for a file without any content. */
 static enum uc_status check_header(struct uc_sql *sql, int64_t *version,
                                    struct uc_error *err)

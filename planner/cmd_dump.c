@@ -29,6 +29,8 @@ static enum uc_status dump_profile(const char *path, struct uc_error *err)
         uc_profile_open(path, UC_PROFILE_READ, &profile, err);
 
     if (status == UC_OK)
+        status = uc_profile_check_references(profile, err);
+    if (status == UC_OK)
         status = uc_dump_profile(stdout, profile, err);
     uc_profile_close(profile);
     return status;

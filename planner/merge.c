@@ -157,6 +157,8 @@ static enum uc_status open_inputs(struct merge *merge, char *const *paths,
             status =
                 uc_profile_open(path, UC_PROFILE_READ, &input->profile, err);
         if (status == UC_OK)
+            status = uc_profile_check_references(input->profile, err);
+        if (status == UC_OK)
             status =
                 uc_profile_environments(input->profile, &input->environments,
                                         &input->environment_count, err);

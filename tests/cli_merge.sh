@@ -129,4 +129,20 @@ fi
 
 ok "no temporary files are left" [ -z "$(ls -A | grep '^\.ucudnn')" ]
 
+# Rows that nothing would read are not lost without a word.
+if command -v sqlite3 >/dev/null; then
+    "$make" profile lost.profile
+    sqlite3 lost.profile 'PRAGMA foreign_keys = OFF;
+        UPDATE measurement SET environment = 99'
+    cp lost.profile before.profile
+    expect 6 "rows of no environment" \
+        ucudnn-plan merge -o lost.profile ./lost.profile
+    err_has "lost.profile: malformed: "
+    err_has " rows name what is not there"
+    ok "and all is as it was" cmp lost.profile before.profile
+    expect 6 "nor are they dumped" ucudnn-plan dump ./lost.profile
+else
+    skip "rows of no environment" "no sqlite3"
+fi
+
 finish
