@@ -459,8 +459,8 @@ static void computing_files_are_refused_at_once(void **state)
         " operation as " ENDLESS "' WHERE name = 'operation'",
         "CREATE TRIGGER t AFTER INSERT ON plan BEGIN DELETE FROM plan; END",
         "CREATE VIRTUAL TABLE v USING fts5(x)",
-        "ALTER TABLE micro_batch DROP COLUMN build_ns;"
-        "ALTER TABLE micro_batch ADD COLUMN build_ns INTEGER AS (0)",
+        ("ALTER TABLE micro_batch DROP COLUMN build_ns;"
+         "ALTER TABLE micro_batch ADD COLUMN build_ns INTEGER AS (0)"),
     };
     const char *path = in_folder("computing.plan");
     struct uc_error error = { 0 };
