@@ -72,11 +72,23 @@ bool uc_plan_choices_equal(const struct uc_plan_choices *a,
            a->max_pieces == b->max_pieces && a->min_gain == b->min_gain;
 }
 
-/* ------------------------------------------------------------ checking */
-
 /** Only in a plan that allows them. */
 static const unsigned weak_notes =
     UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
+
+const char *uc_plan_choices_refuse(const struct uc_plan_choices *choices,
+                                   unsigned notes)
+{
+    if ((notes & weak_notes & ~choices->allow) != 0)
+        return "a kernel computes in a way that was not allowed";
+    if (choices->deterministic && (notes & UC_NOTE_NONDETERMINISTIC) != 0)
+        return "a kernel is nondeterministic, and was not to be";
+    if (choices->no_runtime_compiled && (notes & UC_NOTE_RUNTIME_COMPILED) != 0)
+        return "a kernel is compiled at run time, and was not to be";
+    return NULL;
+}
+
+/* ------------------------------------------------------------ checking */
 
 static bool is_line(const char *text, size_t size)
 {
@@ -127,25 +139,6 @@ static const char *piece_fault(const struct uc_plan_operation *op, size_t at)
     return NULL;
 }
 
-/** Of a piece of the operation: whether it was among the candidates. */
-static const char *unchosen_fault(const struct uc_plan_choices *choices,
-                                  const struct uc_plan_operation *op,
-                                  const struct uc_plan_piece *piece)
-{
-    unsigned notes =
-        piece->notes | uc_legacy_notes(&piece->kernel, op->problem.operation);
-
-    if (choices->apis != 0 && (choices->apis & 1u << piece->kernel.api) == 0)
-        return "a kernel is of an API that was not to be used";
-    if ((notes & weak_notes & ~choices->allow) != 0)
-        return "a kernel computes in a way that was not allowed";
-    if (choices->deterministic && (notes & UC_NOTE_NONDETERMINISTIC) != 0)
-        return "a kernel is nondeterministic, and was not to be";
-    if (choices->no_runtime_compiled && (notes & UC_NOTE_RUNTIME_COMPILED) != 0)
-        return "a kernel is compiled at run time, and was not to be";
-    return NULL;
-}
-
 /** NULL, or how the operation is against what the plan was chosen from. */
 static const char *choice_fault(const struct uc_plan_choices *choices,
                                 const struct uc_plan_operation *op)
@@ -154,7 +147,13 @@ static const char *choice_fault(const struct uc_plan_choices *choices,
     int64_t pieces = 0;
 
     for (size_t i = 0; i < op->piece_count && fault == NULL; i++) {
-        fault = unchosen_fault(choices, op, &op->pieces[i]);
+        const struct uc_kernel *kernel = &op->pieces[i].kernel;
+
+        fault = uc_plan_choices_refuse(
+            choices, op->pieces[i].notes |
+                         uc_legacy_notes(kernel, op->problem.operation));
+        if (choices->apis != 0 && (choices->apis & 1u << kernel->api) == 0)
+            fault = "a kernel is of an API that was not to be used";
         pieces = uc_sum(pieces, 1, op->pieces[i].count);
     }
     if (fault == NULL && choices->max_pieces > 0 &&

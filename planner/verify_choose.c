@@ -6,20 +6,6 @@
 
 #include <stdlib.h>
 
-static const unsigned weak = UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
-
-/** Weaker arithmetic that the plan was allowed. An old plan does not say so,
-    but uses it. */
-static unsigned allowed_notes(const struct uc_plan *plan)
-{
-    unsigned notes = plan->choices.allow;
-
-    for (size_t i = 0; i < plan->operation_count; i++)
-        for (size_t p = 0; p < plan->operations[i].piece_count; p++)
-            notes |= plan->operations[i].pieces[p].notes;
-    return notes & weak;
-}
-
 int64_t uc_verify_limit(const struct uc_plan *plan,
                         const struct uc_plan_operation *operation)
 {
@@ -31,11 +17,7 @@ bool uc_verify_admits(const struct uc_plan *plan,
                       const struct uc_problem *problem, unsigned notes)
 {
     return uc_notes_keep_math(notes, problem) &&
-           !(plan->choices.deterministic &&
-             (notes & UC_NOTE_NONDETERMINISTIC)) &&
-           !(plan->choices.no_runtime_compiled &&
-             (notes & UC_NOTE_RUNTIME_COMPILED)) &&
-           !(notes & weak & ~allowed_notes(plan));
+           uc_plan_choices_refuse(&plan->choices, notes) == NULL;
 }
 
 /** The one of the plan's own figure, whatever it was then chosen from; else
@@ -66,7 +48,7 @@ static enum uc_status choose(const struct uc_plan *plan,
                              struct uc_undivided *choice, struct uc_error *err)
 {
     const struct uc_policy policy = { .kind = UC_POLICY_UNDIVIDED };
-    struct uc_candidate_filter filter =
+    const struct uc_candidate_filter filter =
         uc_planning_as_chosen(&plan->choices).filter;
     struct uc_candidate_rows candidates = { 0 };
     struct uc_measurement *rows = NULL;
@@ -75,7 +57,6 @@ static enum uc_status choose(const struct uc_plan *plan,
     enum uc_status status =
         uc_profile_load(profile, env, &op->problem, &rows, &count, err);
 
-    filter.allow = allowed_notes(plan);
     if (status == UC_OK)
         status =
             uc_candidate_rows_build(&op->problem, op->batch, &policy, &filter,
