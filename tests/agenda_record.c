@@ -285,16 +285,24 @@ static void what_was_too_large_and_is_gone_is_tried_once(void **state)
 }
 
 /** A search of everything brings what was pruned before, which is tuned. */
-static void an_exhaustive_search_is_tuned_anew(void **state)
+/** Tuned, with engine 2 left out at 2 images. */
+static struct play tune_less_than_all(const struct uc_work_kernel two[2])
 {
-    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
-    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, two, 2);
 
-    (void)state;
     play.options.tune = true;
     play_run(&play, 8, "2,4");
     assert_true(play_record(&play, UC_API_GRAPH, 2, false).tuned);
     assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).pruned, 1);
+    return play;
+}
+
+static void an_exhaustive_search_is_tuned_anew(void **state)
+{
+    struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
+    struct play play = tune_less_than_all(engines);
+
+    (void)state;
     play.options.tune = false;
     play.options.exhaustive = true;
     play_run(&play, 8, "2,4");
@@ -310,11 +318,9 @@ static void an_exhaustive_search_is_tuned_anew(void **state)
 static void an_exhaustive_search_that_was_killed_is_tuned_anew(void **state)
 {
     struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
-    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+    struct play play = tune_less_than_all(engines);
 
     (void)state;
-    play.options.tune = true;
-    play_run(&play, 8, "2,4");
     play.options.tune = false;
     play.options.exhaustive = true;
     play.most_works = 2;
@@ -354,12 +360,9 @@ static void an_exhaustive_search_that_finds_nothing_changes_nothing(
 static void an_exhaustive_search_that_is_tuned_leaves_nothing_out(void **state)
 {
     struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
-    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, 2);
+    struct play play = tune_less_than_all(engines);
 
     (void)state;
-    play.options.tune = true;
-    play_run(&play, 8, "2,4");
-    assert_int_equal(play_record(&play, UC_API_GRAPH, 2, false).pruned, 1);
     play.options.exhaustive = true;
     play.gone = 2;
     assert_int_equal(play_run(&play, 8, "2,4"), 1);
