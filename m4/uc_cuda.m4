@@ -54,7 +54,8 @@ UC_FIND_HEADER([uc_cudnn_include], [cudnn.h],
     [*/auto|*/yes], [echo "$with_cuda" "$with_cuda/.." /usr/local/cuda $uc_wheels /usr /usr/local],
     [echo "$with_cudnn"])`])
 
-# The runtime API's headers include crt/*.h, a wheel of its own for CUDA 12.
+# The runtime API's headers include crt/*.h, which are in a wheel of their own:
+# nvidia-cuda-crt in the same folder, CUDA 12's nvidia-cuda-nvcc-cu12 in another.
 uc_crt_include=
 AS_IF([test -n "$uc_cuda_include" &&
     test ! -f "$uc_cuda_include/crt/host_defines.h"], [
@@ -102,6 +103,10 @@ AS_IF([test -n "$uc_cuda_include" && test -n "$uc_cudnn_include"], [
     AC_MSG_RESULT([$have_cudnn])
     CPPFLAGS=$uc_saved_cppflags
     uc_cuda_why="the headers in $uc_cudnn_include do not compile as cuDNN 9"
+    AS_IF([test -f "$uc_cuda_include/cuda_runtime_api.h" &&
+        test -z "$uc_crt_include" &&
+        test ! -f "$uc_cuda_include/crt/host_defines.h"],
+        [uc_cuda_why="no crt/host_defines.h in $uc_cuda_include; in Python's wheels: nvidia-cuda-crt, of CUDA 12 nvidia-cuda-nvcc-cu12"])
     AS_CASE([$have_cudnn/$with_cuda/$with_cudnn],
         [yes/*|no/auto/auto], [],
         [AC_MSG_ERROR([$uc_cuda_why])])

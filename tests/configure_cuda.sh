@@ -27,6 +27,19 @@ headers wheels12/nvidia/cudnn/include cudnn.h 9
 headers wheels13/nvidia/cu13/include cuda.h 9
 headers wheels13/nvidia/cudnn/include cudnn.h 9
 
+# wheels_without_crt CUDA-FOLDER: as cuDNN's wheel and CUDA's runtime leave them.
+wheels_without_crt()
+{
+    headers "$1/include" cuda.h 9
+    headers "${1%/*}/cudnn/include" cudnn.h 9
+    echo '#include <cuda_runtime_api.h>' >>"${1%/*}/cudnn/include/cudnn.h"
+    # (A crt folder that the compiler searches anyway would not do.)
+    printf '%s\n' '#include "crt/host_defines.h"' '#ifndef WHEEL' \
+        '#error no wheel' '#endif' >"$1/include/cuda_runtime_api.h"
+}
+wheels_without_crt crt12/nvidia/cuda_runtime
+wheels_without_crt crt13/nvidia/cu13
+
 # expect_configure STATUS NAME OPTION...
 expect_configure()
 {
@@ -48,6 +61,19 @@ out_has "cudnn.h in $here/wheels12/nvidia/cudnn/include"
 expect_configure 0 "--with-cuda=DIR finds cuDNN beside CUDA 13's wheel" \
     --with-cuda="$here/wheels13/nvidia/cu13"
 out_has "nvidia/cu13/../cudnn/include"
+for folder in crt12/nvidia/cuda_runtime crt13/nvidia/cu13; do
+    expect_configure 1 "a wheel that lacks CUDA's crt headers is told" \
+        --with-cuda="$here/$folder"
+    err_has "no crt/host_defines.h in $here/$folder/include; in Python's wheels"
+done
+mkdir -p crt12/nvidia/cuda_nvcc/include/crt crt13/nvidia/cu13/include/crt
+echo '#define WHEEL' >crt12/nvidia/cuda_nvcc/include/crt/host_defines.h
+echo '#define WHEEL' >crt13/nvidia/cu13/include/crt/host_defines.h
+for folder in crt12/nvidia/cuda_runtime crt13/nvidia/cu13; do
+    expect_configure 0 "and found where its own wheel leaves it" \
+        --with-cuda="$here/$folder"
+    out_has "yes (cuda.h in $here/$folder/include"
+done
 expect_configure 0 "--with-cudnn=DIR may be elsewhere" \
     --with-cuda="$here/toolkit" --with-cudnn="$here/wheels12/nvidia/cudnn"
 out_has "cudnn.h in $here/wheels12/nvidia/cudnn/include"
