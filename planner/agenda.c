@@ -277,7 +277,6 @@ static bool next_search(struct uc_agenda *agenda, struct uc_work *work)
             agenda->searching = beta == 1;
             agenda->search_from = agenda->kernel_count;
             agenda->seen_from = agenda->seen_count;
-            agenda->found_from = agenda->records[beta].found;
             agenda->known_bad_from = agenda->counts.known_bad;
             agenda->counts.searches++;
             work->search = true;
@@ -365,7 +364,7 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
     const struct uc_work_options *options = agenda->options;
     const struct uc_problem *problem = &agenda->of->problem;
     enum uc_status status;
-    bool beta = agenda->searching, known;
+    bool beta = agenda->searching;
 
     if (!uc_work_admits(problem, options, candidate->notes) ||
         uc_agenda_lists(agenda->seen, agenda->seen_count, &candidate->kernel,
@@ -380,13 +379,11 @@ enum uc_status uc_agenda_candidate(struct uc_agenda *agenda,
         agenda->counts.known_bad++;
         return UC_OK;
     }
-    known = has_row(agenda, agenda->rows, agenda->row_count, candidate);
-    if (!known || agenda->round == 0)
-        agenda->records[beta].found++;
     /* One that was too large and may fit today is in the list already. */
-    return known ? UC_OK
-                 : uc_work_append(&agenda->kernels, &agenda->kernel_count,
-                                  candidate, err);
+    return has_row(agenda, agenda->rows, agenda->row_count, candidate)
+               ? UC_OK
+               : uc_work_append(&agenda->kernels, &agenda->kernel_count,
+                                candidate, err);
 }
 
 void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up)
@@ -395,7 +392,6 @@ void uc_agenda_search_failed(struct uc_agenda *agenda, bool give_up)
 
     agenda->kernel_count = agenda->search_from;
     agenda->seen_count = agenda->seen_from;
-    agenda->records[beta].found = agenda->found_from;
     agenda->counts.known_bad = agenda->known_bad_from;
     if (give_up)
         agenda->to_record[beta] = agenda->to_tune[beta] = false;

@@ -51,16 +51,16 @@ struct uc_agenda {
         UC_AGENDA_SEARCHING,
         UC_AGENDA_MEASURING
     } state;
-    bool is_new[2];      /**< no search is on record that covers what is
-                              wanted, by beta case */
-    bool newly_timed[2]; /**< something is that was not when this size was
-                              tuned, by beta case */
-    bool to_search[2];   /**< by beta case */
-    bool searching;      /**< beta case of the search in work */
-    size_t search_from;  /**< kernels before that search */
-    int64_t found_from, known_bad_from; /**< what had been counted then */
-    bool to_tune[2];                    /**< by beta case */
-    int round; /**< of tuning; 0: what the heuristics name */
+    bool is_new[2];         /**< no search is on record that covers what is
+                                 wanted, by beta case */
+    bool newly_timed[2];    /**< something is that was not when this size was
+                                 tuned, by beta case */
+    bool to_search[2];      /**< by beta case */
+    bool searching;         /**< beta case of the search in work */
+    int64_t known_bad_from; /**< what had been counted then */
+    size_t search_from;     /**< kernels before that search */
+    bool to_tune[2];        /**< by beta case */
+    int round;              /**< of tuning; 0: what the heuristics name */
     struct uc_work_kernel *kernels; /**< to be measured at this size */
     size_t kernel_count, handed_out;
     struct uc_work_kernel *hopeless; /**< left out of them by pruning */

@@ -12,6 +12,14 @@ static const struct uc_search *stored_record(const struct uc_agenda *agenda,
                           uc_agenda_size(agenda)->micro_batch, beta == 1);
 }
 
+/** Whether this run looks again at all that is there, tuning aside, because
+    something was left out: perhaps by the tuning, which it then forgets. */
+static bool looks_at_all(const struct uc_agenda *agenda, int beta)
+{
+    return agenda->is_new[beta] && agenda->options->exhaustive &&
+           !agenda->to_tune[beta] && stored_record(agenda, beta)->pruned > 0;
+}
+
 /** Whether what a record says of tuning stays so: nothing has a time now that
     had none then, or has another. */
 static bool stays_tuned(const struct uc_agenda *agenda, int beta)
@@ -19,7 +27,8 @@ static bool stays_tuned(const struct uc_agenda *agenda, int beta)
     const struct uc_search *stored = stored_record(agenda, beta);
 
     return stored != NULL && stored->tuned && !agenda->newly_timed[beta] &&
-           !(agenda->is_new[beta] && agenda->options->remeasure);
+           !(agenda->is_new[beta] && agenda->options->remeasure) &&
+           !looks_at_all(agenda, beta);
 }
 
 /** Before there are rows that were not tuned, which a run that is killed

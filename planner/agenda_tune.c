@@ -45,15 +45,26 @@ static bool is_dangerous(const struct uc_agenda *agenda, int engine, int beta)
     return false;
 }
 
+/** Whether a work has room for another that this round tunes. */
+static bool has_room(const struct uc_agenda *agenda, int beta)
+{
+    size_t count = 0;
+
+    for (size_t i = agenda->round_from; i < agenda->tuned_count; i++)
+        count += agenda->tuned[i].accumulate == (beta == 1);
+    return count < UC_WORK_KERNELS;
+}
+
 /** Of rows of one size and beta case, those that are good enough and were not
-    tuned yet. */
+    tuned yet, as long as there is room: others are left to the next round. */
 static enum uc_status add_wanted(struct uc_agenda *agenda, int beta,
                                  const struct uc_measurement *rows,
                                  size_t count, struct uc_error *err)
 {
     enum uc_status status = UC_OK;
 
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
+    for (size_t i = 0; i < count && status == UC_OK && has_room(agenda, beta);
+         i++) {
         const struct uc_work_kernel kernel = { rows[i].kernel, beta == 1,
                                                rows[i].notes,
                                                rows[i].workspace_bytes };
@@ -164,7 +175,6 @@ void uc_agenda_set_likes(const struct uc_agenda *agenda, int beta,
     if (agenda->round == 0)
         return;
     for (size_t i = agenda->round_from; i < agenda->tuned_count; i++)
-        if (agenda->tuned[i].accumulate == (beta == 1) &&
-            work->kernel_count < UC_WORK_KERNELS)
+        if (agenda->tuned[i].accumulate == (beta == 1))
             work->kernels[work->kernel_count++] = agenda->tuned[i];
 }

@@ -188,33 +188,69 @@ static int64_t find_environment(const struct input *input,
 
 /* --------------------------------------------------------- measurements */
 
-/** Rows of one problem from all inputs. */
-struct rows {
-    struct uc_measurement *list; /**< grows by whole inputs */
-    size_t count;
+static void free_parts(struct uc_merge_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(parts[i].rows);
+        free(parts[i].searches);
+    }
+    free(parts);
+}
+
+/** What every input has of a problem; the caller's, free_parts(). */
+static enum uc_status load_parts(const struct merge *merge,
+                                 const struct uc_environment *environment,
+                                 const struct uc_problem *problem,
+                                 struct uc_merge_part **list,
+                                 struct uc_error *err)
+{
+    struct uc_merge_part *parts = calloc(merge->count, sizeof *parts);
+    enum uc_status status = parts == NULL ? uc_no_memory(err) : UC_OK;
+
+    for (size_t i = 0; i < merge->count && status == UC_OK; i++) {
+        const struct input *input = &merge->inputs[i];
+        struct uc_merge_part *part = &parts[i];
+        int64_t id = find_environment(input, environment);
+
+        if (id < 0)
+            continue;
+        status = uc_profile_load(input->profile, id, problem, &part->rows,
+                                 &part->row_count, err);
+        if (status == UC_OK)
+            status = uc_profile_load_searches(input->profile, id, problem,
+                                              &part->searches,
+                                              &part->search_count, err);
+    }
+    *list = parts;
+    return status;
+}
+
+/** Of one problem, what goes into the result. */
+struct merged {
+    struct uc_measurement *rows;
+    size_t row_count;
+    struct uc_search *searches;
+    size_t search_count;
 };
 
-static enum uc_status add_rows(struct rows *rows, const struct input *input,
-                               int64_t env, const struct uc_problem *problem,
-                               struct uc_error *err)
+/** The rows of all inputs. */
+static enum uc_status join_rows(const struct uc_merge_part *parts, size_t count,
+                                struct merged *merged, struct uc_error *err)
 {
-    struct uc_measurement *more = NULL, *grown;
-    size_t count = 0;
-    enum uc_status status =
-        uc_profile_load(input->profile, env, problem, &more, &count, err);
+    size_t all = 0;
 
-    if (status != UC_OK || count == 0)
-        return status;
-    grown = realloc(rows->list, (rows->count + count) * sizeof *grown);
-    if (grown == NULL) {
-        status = uc_no_memory(err);
-    } else {
-        memcpy(grown + rows->count, more, count * sizeof *more);
-        rows->list = grown;
-        rows->count += count;
+    for (size_t i = 0; i < count; i++)
+        all += parts[i].row_count;
+    merged->rows = calloc(all + 1, sizeof *merged->rows);
+    if (merged->rows == NULL)
+        return uc_no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].row_count > 0)
+            memcpy(merged->rows + merged->row_count, parts[i].rows,
+                   parts[i].row_count * sizeof *merged->rows);
+        merged->row_count += parts[i].row_count;
     }
-    free(more);
-    return status;
+    return UC_OK;
 }
 
 static int by_key(const void *left, const void *right)
@@ -222,51 +258,59 @@ static int by_key(const void *left, const void *right)
     return uc_measurement_order(left, right);
 }
 
-/** One row a key stays, in place. They are ordered by it. */
-static void choose(struct merge *merge, struct rows *rows)
+/** One row a key stays, in place. */
+static void choose(struct merge *merge, struct merged *merged)
 {
+    struct uc_measurement *rows = merged->rows;
     size_t kept = 0, end;
 
-    for (size_t i = 0; i < rows->count; i = end) {
-        const struct uc_measurement *best = &rows->list[i];
+    qsort(rows, merged->row_count, sizeof *rows, by_key);
+    for (size_t i = 0; i < merged->row_count; i = end) {
+        const struct uc_measurement *best = &rows[i];
         bool marked = false, unmarked = false;
 
-        for (end = i;
-             end < rows->count &&
-             uc_measurement_order(&rows->list[i], &rows->list[end]) == 0;
+        for (end = i; end < merged->row_count &&
+                      uc_measurement_order(&rows[i], &rows[end]) == 0;
              end++) {
-            if (uc_merge_order(merge->rule, &rows->list[end], best) < 0)
-                best = &rows->list[end];
-            if (gravity(rows->list[end].outcome) > 0)
+            if (uc_merge_order(merge->rule, &rows[end], best) < 0)
+                best = &rows[end];
+            if (gravity(rows[end].outcome) > 0)
                 marked = true;
             else
                 unmarked = true;
         }
         merge->summary.conflicts += end - i > 1;
         merge->summary.marks += marked && unmarked;
-        rows->list[kept++] = *best;
+        rows[kept++] = *best;
     }
-    rows->count = kept;
+    merged->row_count = kept;
 }
 
 /** What no plan needs goes, and what says that it is not missing comes. */
-static enum uc_status compact(struct merge *merge, int64_t env,
+static enum uc_status compact(struct merge *merge,
                               const struct uc_problem *problem,
-                              struct rows *rows, struct uc_error *err)
+                              struct merged *merged, struct uc_error *err)
 {
-    struct uc_search *searches = NULL;
-    size_t before = rows->count, count = 0;
-    enum uc_status status = uc_profile_load_searches(merge->out, env, problem,
-                                                     &searches, &count, err);
+    size_t before = merged->row_count;
+    enum uc_status status =
+        uc_compact(problem, merged->rows, &merged->row_count, &merged->searches,
+                   &merged->search_count, err);
 
-    if (status == UC_OK)
-        status = uc_compact(problem, rows->list, &rows->count, &searches,
-                            &count, err);
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        status = uc_profile_store_search(merge->out, env, problem, &searches[i],
-                                         err);
-    free(searches);
-    merge->summary.dropped += (int64_t)(before - rows->count);
+    merge->summary.dropped += (int64_t)(before - merged->row_count);
+    return status;
+}
+
+static enum uc_status store(struct merge *merge, int64_t env,
+                            const struct uc_problem *problem,
+                            const struct merged *merged, struct uc_error *err)
+{
+    enum uc_status status = uc_profile_store_all(
+        merge->out, env, problem, merged->rows, merged->row_count, err);
+
+    for (size_t i = 0; i < merged->search_count && status == UC_OK; i++)
+        status = uc_profile_store_search(merge->out, env, problem,
+                                         &merged->searches[i], err);
+    merge->summary.measurements += (int64_t)merged->row_count;
     return status;
 }
 
@@ -276,32 +320,26 @@ static enum uc_status merge_problem(struct merge *merge,
                                     const struct uc_problem *problem,
                                     struct uc_error *err)
 {
-    struct rows rows = { 0 };
-    enum uc_status status = UC_OK;
+    struct uc_merge_part *parts = NULL;
+    struct merged merged = { 0 };
+    enum uc_status status =
+        load_parts(merge, environment, problem, &parts, err);
 
-    for (size_t i = 0; i < merge->count && status == UC_OK; i++) {
-        int64_t id = find_environment(&merge->inputs[i], environment);
-
-        if (id >= 0)
-            status = add_rows(&rows, &merge->inputs[i], id, problem, err);
-        if (id >= 0 && status == UC_OK)
-            status = uc_merge_searches(
-                merge->out, env, merge->inputs[i].profile, id, problem, err);
-    }
-    if (status == UC_OK && rows.count > 0)
-        qsort(rows.list, rows.count, sizeof *rows.list, by_key);
     if (status == UC_OK)
-        status = uc_merge_check_tuned(merge->out, env, problem, rows.list,
-                                      rows.count, err);
+        status = uc_merge_searches(parts, merge->count, &merged.searches,
+                                   &merged.search_count, err);
     if (status == UC_OK)
-        choose(merge, &rows);
+        status = join_rows(parts, merge->count, &merged, err);
+    if (status == UC_OK)
+        choose(merge, &merged);
     if (status == UC_OK && merge->compact)
-        status = compact(merge, env, problem, &rows, err);
+        status = compact(merge, problem, &merged, err);
     if (status == UC_OK)
-        status = uc_profile_store_all(merge->out, env, problem, rows.list,
-                                      rows.count, err);
-    merge->summary.measurements += (int64_t)rows.count;
-    free(rows.list);
+        status = store(merge, env, problem, &merged, err);
+    if (parts != NULL)
+        free_parts(parts, merge->count);
+    free(merged.rows);
+    free(merged.searches);
     return status;
 }
 

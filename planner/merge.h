@@ -9,8 +9,9 @@
  *   - then what the rule prefers;
  *   - then by everything else that is in it, so that the result does not
  *     depend on the order of the profiles.
- * Of searches, the one that left out least stays: its kernels are there. It is
- * tuned no more if there is a kernel that its tuning may not have known.
+ * Of searches, the one that left out least stays, and of these one that is
+ * tuned: its kernels are there. It is tuned no more if there is a time of an
+ * engine that its tuning may not have known.
  *
  * Owner:   borrows everything.
  * Errors:  UC_EFILE; the output is as it was.

@@ -3,6 +3,7 @@
 #include "planner/merge_search.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int rising(int64_t a, int64_t b)
 {
@@ -32,56 +33,112 @@ static int search_order(const struct uc_search *a, const struct uc_search *b)
     return 0;
 }
 
-enum uc_status uc_merge_searches(struct uc_profile *out, int64_t env,
-                                 struct uc_profile *in, int64_t from,
-                                 const struct uc_problem *problem,
-                                 struct uc_error *err)
+/** By key, the better one first. */
+static int by_key_and_order(const void *left, const void *right)
 {
-    struct uc_search *list = NULL, *stored = NULL;
-    size_t count = 0, stored_count = 0;
-    enum uc_status status =
-        uc_profile_load_searches(in, from, problem, &list, &count, err);
+    const struct uc_search *a = left, *b = right;
+    const int orders[] = {
+        rising(a->api, b->api),
+        rising(a->micro_batch, b->micro_batch),
+        rising(a->accumulate, b->accumulate),
+        search_order(a, b),
+    };
 
-    if (status == UC_OK)
-        status = uc_profile_load_searches(out, env, problem, &stored,
-                                          &stored_count, err);
-    for (size_t i = 0; i < count && status == UC_OK; i++) {
-        const struct uc_search *other =
-            uc_search_find(stored, stored_count, list[i].api,
-                           list[i].micro_batch, list[i].accumulate);
-
-        if (other == NULL || search_order(&list[i], other) < 0)
-            status = uc_profile_store_search(out, env, problem, &list[i], err);
-    }
-    free(stored);
-    free(list);
-    return status;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (orders[i] != 0)
+            return orders[i];
+    return 0;
 }
 
-enum uc_status uc_merge_check_tuned(struct uc_profile *out, int64_t env,
-                                    const struct uc_problem *problem,
-                                    const struct uc_measurement *rows,
-                                    size_t count, struct uc_error *err)
+static int by_row(const void *left, const void *right)
 {
-    struct uc_search *list = NULL;
-    size_t searches = 0;
-    enum uc_status status =
-        uc_profile_load_searches(out, env, problem, &list, &searches, err);
+    return uc_measurement_order(left, right);
+}
 
-    for (size_t i = 1; i < count && status == UC_OK; i++) {
-        struct uc_search *search;
+static bool is_tuned(const struct uc_merge_part *part,
+                     const struct uc_search *like)
+{
+    const struct uc_search *search =
+        uc_search_find(part->searches, part->search_count, like->api,
+                       like->micro_batch, like->accumulate);
 
-        if (uc_measurement_order(&rows[i - 1], &rows[i]) != 0 ||
-            (rows[i - 1].time_ns > 0) == (rows[i].time_ns > 0))
-            continue;
-        search = uc_search_find(list, searches, rows[i].kernel.api,
-                                rows[i].micro_batch, rows[i].accumulate);
-        if (search == NULL || !search->tuned)
-            continue;
-        search->tuned = false;
-        search->tune_left_out = 0;
-        status = uc_profile_store_search(out, env, problem, search, err);
+    return search != NULL && search->tuned;
+}
+
+/** Whether a part that was tuned has a time of the row's kernel. */
+static bool was_there(const struct uc_merge_part *parts, size_t count,
+                      const struct uc_search *search,
+                      const struct uc_measurement *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct uc_measurement *known =
+            parts[i].row_count == 0
+                ? NULL
+                : bsearch(row, parts[i].rows, parts[i].row_count, sizeof *row,
+                          by_row);
+
+        if (known != NULL && known->time_ns > 0 && is_tuned(&parts[i], search))
+            return true;
     }
-    free(list);
-    return status;
+    return false;
+}
+
+/** Whether tuning, as the record tells of it, knew all that has a time. */
+static bool knew_all(const struct uc_merge_part *parts, size_t count,
+                     const struct uc_search *search)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0;
+             j < parts[i].row_count && !is_tuned(&parts[i], search); j++) {
+            const struct uc_measurement *row = &parts[i].rows[j];
+
+            if (row->kernel.api == search->api && row->time_ns > 0 &&
+                row->micro_batch == search->micro_batch &&
+                row->accumulate == search->accumulate &&
+                (row->notes & search->tune_left_out) == 0 &&
+                !was_there(parts, count, search, row))
+                return false;
+        }
+    return true;
+}
+
+enum uc_status uc_merge_searches(const struct uc_merge_part *parts,
+                                 size_t count, struct uc_search **list,
+                                 size_t *list_count, struct uc_error *err)
+{
+    size_t all = 0, kept = 0;
+    struct uc_search *searches;
+
+    *list = NULL;
+    *list_count = 0;
+    for (size_t i = 0; i < count; i++)
+        all += parts[i].search_count;
+    if (all == 0)
+        return UC_OK;
+    searches = calloc(all, sizeof *searches);
+    if (searches == NULL)
+        return uc_no_memory(err);
+    all = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].search_count > 0)
+            memcpy(searches + all, parts[i].searches,
+                   parts[i].search_count * sizeof *searches);
+        all += parts[i].search_count;
+    }
+    qsort(searches, all, sizeof *searches, by_key_and_order);
+    for (size_t i = 0; i < all; i++) {
+        struct uc_search *search = &searches[i];
+
+        if (uc_search_find(searches, kept, search->api, search->micro_batch,
+                           search->accumulate) != NULL)
+            continue;
+        if (search->tuned && !knew_all(parts, count, search)) {
+            search->tuned = false;
+            search->tune_left_out = 0;
+        }
+        searches[kept++] = *search;
+    }
+    *list = searches;
+    *list_count = kept;
+    return UC_OK;
 }

@@ -2,8 +2,8 @@
  * @file merge_search.h
  * What merge.h does with records of searches.
  *
- * Owner:   borrows everything.
- * Errors:  as the profiles'; UC_EINTERNAL (no memory).
+ * Owner:   borrows the parts; the list is the caller's to free().
+ * Errors:  UC_EINTERNAL (no memory).
  * Threads: no hidden state.
  */
 #ifndef UC_PLANNER_MERGE_SEARCH_H
@@ -11,19 +11,21 @@
 
 #include "db/profile.h"
 
-/** Those of one problem and environment of an input: each is stored unless
-    there is a better one of the same key. */
-enum uc_status uc_merge_searches(struct uc_profile *out, int64_t env,
-                                 struct uc_profile *in, int64_t from,
-                                 const struct uc_problem *problem,
-                                 struct uc_error *err);
+/** What one profile has of a problem in an environment, as it was loaded. */
+struct uc_merge_part {
+    struct uc_measurement *rows;
+    size_t row_count;
+    struct uc_search *searches;
+    size_t search_count;
+};
 
-/** Of the rows of all inputs, ordered by key: where one has a time of a kernel
-    and another tells why it has none, it may not have been there to be tuned,
-    and the search is recorded as not tuned. */
-enum uc_status uc_merge_check_tuned(struct uc_profile *out, int64_t env,
-                                    const struct uc_problem *problem,
-                                    const struct uc_measurement *rows,
-                                    size_t count, struct uc_error *err);
+/**
+ * Of every key the best record, whatever the order of the parts. It is tuned
+ * only if no part that was not tuned has a time of an engine that no tuned part
+ * has one of: its like was not looked for.
+ */
+enum uc_status uc_merge_searches(const struct uc_merge_part *parts,
+                                 size_t count, struct uc_search **list,
+                                 size_t *list_count, struct uc_error *err);
 
 #endif

@@ -284,7 +284,6 @@ static void what_was_too_large_and_is_gone_is_tried_once(void **state)
     assert_int_equal(play_run(&play, 4, "undivided"), 0);
 }
 
-/** A search of everything brings what was pruned before, which is tuned. */
 /** Tuned, with engine 2 left out at 2 images. */
 static struct play tune_less_than_all(const struct uc_work_kernel two[2])
 {
@@ -297,6 +296,7 @@ static struct play tune_less_than_all(const struct uc_work_kernel two[2])
     return play;
 }
 
+/** A search of everything brings what was pruned before, which is tuned. */
 static void an_exhaustive_search_is_tuned_anew(void **state)
 {
     struct uc_work_kernel engines[] = { play_engine(1, 0), play_engine(2, 0) };
@@ -332,9 +332,8 @@ static void an_exhaustive_search_that_was_killed_is_tuned_anew(void **state)
     assert_int_equal(play_run(&play, 8, "2,4"), 1);
 }
 
-/** What tuning left out, no search names. */
-static void an_exhaustive_search_that_finds_nothing_changes_nothing(
-    void **state)
+/** What tuning left out, no search names: it is left to the next tuning. */
+static void an_exhaustive_search_that_finds_nothing_is_made_once(void **state)
 {
     struct uc_work_kernel one = play_engine(1, 0);
     struct play play = play_new(PLAY_GRAPH, UC_FORWARD, &one, 1);
@@ -351,9 +350,14 @@ static void an_exhaustive_search_that_finds_nothing_changes_nothing(
     play_run(&play, 8, "2,4");
     assert_int_equal(play.kernels, 0);
     after = play_record(&play, UC_API_GRAPH, 2, false);
-    assert_true(after.tuned);
-    assert_int_equal(after.found, before.found);
-    assert_int_equal(after.pruned, before.pruned);
+    assert_false(after.tuned);
+    assert_int_equal(after.found, before.found - before.pruned);
+    assert_int_equal(after.pruned, 0);
+    assert_int_equal(play_run(&play, 8, "2,4"), 0);
+    play.options.tune = true;
+    assert_int_equal(play_run(&play, 8, "2,4"), 1);
+    assert_string_equal(play.measured, "2:eng1=2 ");
+    assert_true(play_record(&play, UC_API_GRAPH, 2, false).tuned);
 }
 
 /** All was looked at, though nothing came of it. */
@@ -440,8 +444,7 @@ int main(void)
         cmocka_unit_test(what_is_tried_again_is_not_left_out),
         cmocka_unit_test(what_works_in_a_refresh_is_tuned_anew),
         cmocka_unit_test(what_was_too_large_and_is_gone_is_tried_once),
-        cmocka_unit_test(
-            an_exhaustive_search_that_finds_nothing_changes_nothing),
+        cmocka_unit_test(an_exhaustive_search_that_finds_nothing_is_made_once),
         cmocka_unit_test(an_exhaustive_search_that_is_tuned_leaves_nothing_out),
         cmocka_unit_test(a_remeasuring_leaves_out_nothing_that_has_a_row),
         cmocka_unit_test(a_remeasuring_counts_what_it_does_not_find),
@@ -450,6 +453,6 @@ int main(void)
         cmocka_unit_test(a_remeasuring_that_was_killed_is_tuned_anew),
     };
 
-    return cmocka_run_group_tests_name("agenda", tests, play_set_up,
+    return cmocka_run_group_tests_name("records", tests, play_set_up,
                                        play_tear_down);
 }

@@ -323,15 +323,18 @@ static void the_most_complete_search_stays(void **state)
     }
 }
 
-/** A profile with the record of a search at 4 images and one row. */
+/** A profile with the record of a search at 4 images, and engine 7. */
 static void make_searched(const char *path, bool tuned, enum uc_outcome outcome,
                           const struct uc_problem *problem)
 {
     struct uc_environment env = sample_environment();
     struct uc_profile *profile = NULL;
-    struct uc_search search = {
-        .api = UC_API_GRAPH, .micro_batch = 4, .found = 1, .tuned = tuned
-    };
+    struct uc_search search = { .api = UC_API_GRAPH,
+                                .micro_batch = 4,
+                                .found = 1,
+                                .tuned = tuned,
+                                .tune_left_out =
+                                    tuned ? UC_NOTE_RUNTIME_COMPILED : 0 };
     struct uc_measurement row = { .micro_batch = 4,
                                   .kernel = { .api = UC_API_GRAPH,
                                               .engine = 7 },
@@ -349,36 +352,77 @@ static void make_searched(const char *path, bool tuned, enum uc_outcome outcome,
     uc_profile_close(profile);
 }
 
-/** Engine 7 was too large where it was tuned, or not. */
-static void what_another_profile_has_a_time_of_is_not_tuned(void **state)
+/** Add engine 8, which is faster. */
+static void add_engine(const char *path, unsigned notes,
+                       const struct uc_problem *problem)
 {
-    struct uc_problem problem = sample_problem(UC_FORWARD, 8);
-    char first[512], second[512], out[512];
-    char *lists[2][2] = { { first, second }, { second, first } };
+    struct uc_profile *profile = NULL;
+    struct uc_measurement row = { .micro_batch = 4,
+                                  .kernel = { .api = UC_API_GRAPH,
+                                              .engine = 8 },
+                                  .outcome = UC_MEASURED,
+                                  .notes = notes,
+                                  .time_ns = 50,
+                                  .calls = 1,
+                                  .error = -1 };
 
-    (void)state;
-    strcpy(first, in_folder("tuned"));
-    strcpy(second, in_folder("plain"));
+    assert_done(uc_profile_open(path, UC_PROFILE_WRITE, &profile, err));
+    assert_done(uc_profile_store(profile, 1, problem, &row, err));
+    uc_profile_close(profile);
+}
+
+/** Merge both ways: whether the result is tuned. */
+static void expect_tuned(char *first, char *second,
+                         const struct uc_problem *problem, bool tuned)
+{
+    char *lists[2][2] = { { first, second }, { second, first } };
+    char out[512];
+
     strcpy(out, in_folder("both"));
-    for (int i = 0; i < 4; i++) {
-        bool knew = i / 2 == 1;
+    for (int i = 0; i < 2; i++) {
         struct uc_merge_summary summary;
         struct uc_profile *profile = NULL;
         struct uc_search *got;
         size_t count;
 
-        make_searched(first, true, knew ? UC_MEASURED : UC_TOO_LARGE, &problem);
-        make_searched(second, false, UC_MEASURED, &problem);
-        assert_done(uc_merge(lists[i % 2], 2, UC_MERGE_NEWEST, false, out, keep,
+        assert_done(uc_merge(lists[i], 2, UC_MERGE_NEWEST, false, out, keep,
                              &summary, err));
         assert_done(uc_profile_open(out, UC_PROFILE_READ, &profile, err));
         assert_done(
-            uc_profile_load_searches(profile, 1, &problem, &got, &count, err));
+            uc_profile_load_searches(profile, 1, problem, &got, &count, err));
         assert_int_equal(count, 1);
-        assert_int_equal(got->tuned, knew);
+        assert_int_equal(got->tuned, tuned);
+        assert_int_equal(got->tune_left_out,
+                         tuned ? UC_NOTE_RUNTIME_COMPILED : 0);
         free(got);
         uc_profile_close(profile);
     }
+}
+
+/** What the profile that was not tuned has a time of was too large where it was
+    tuned, or was not found there, or not looked at. */
+static void what_another_profile_has_a_time_of_is_not_tuned(void **state)
+{
+    struct uc_problem problem = sample_problem(UC_FORWARD, 8);
+    char first[512], second[512];
+
+    (void)state;
+    strcpy(first, in_folder("tuned"));
+    strcpy(second, in_folder("plain"));
+    make_searched(first, true, UC_TOO_LARGE, &problem);
+    make_searched(second, false, UC_MEASURED, &problem);
+    expect_tuned(first, second, &problem, false);
+    make_searched(first, true, UC_MEASURED, &problem);
+    expect_tuned(first, second, &problem, true);
+    add_engine(second, 0, &problem);
+    expect_tuned(first, second, &problem, false);
+    add_engine(second, UC_NOTE_RUNTIME_COMPILED, &problem);
+    expect_tuned(first, second, &problem, true);
+    make_searched(second, false, UC_TOO_LARGE, &problem);
+    add_engine(first, 0, &problem);
+    expect_tuned(first, second, &problem, true);
+    make_searched(second, true, UC_TOO_LARGE, &problem);
+    expect_tuned(first, second, &problem, true);
 }
 
 static void an_input_can_be_the_output(void **state)
