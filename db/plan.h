@@ -108,9 +108,10 @@ void uc_plan_totals(const struct uc_plan *plan, struct uc_plan_totals *totals);
 /**
  * Every rule of a plan that can be followed: ranges, pieces that add up to
  * the batch, times and workspaces that are those of the pieces, workspaces
- * within the limit, kernels that exist and keep the problem's math, and beta:
- * only pieces of backward-filter accumulate, and there every piece but the
- * first. UC_EINTERNAL with layer and reason.
+ * within the limit, kernels that exist and keep the problem's math, kernels and
+ * numbers of pieces that the plan's choices admit, and beta: only pieces of
+ * backward-filter accumulate, and there every piece but the first.
+ * UC_EINTERNAL with layer and reason.
  */
 enum uc_status uc_plan_check(const struct uc_plan *plan, struct uc_error *err);
 

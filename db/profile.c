@@ -193,8 +193,11 @@ enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
         return uc_no_memory(err);
     profile->mode = mode;
     status = uc_sql_open(&format, path, sql_modes[mode], &profile->sql, err);
+    /* A row of what is not there would be of whatever is added next. */
+    if (status == UC_OK && mode == UC_PROFILE_WRITE)
+        status = uc_profile_check_references(profile, err);
     if (status != UC_OK) {
-        free(profile);
+        uc_profile_close(profile);
         return status;
     }
     *out = profile;

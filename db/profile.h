@@ -58,8 +58,8 @@ struct uc_measurement {
     enum uc_outcome outcome;
     char reason[UC_REASON_TEXT]; /**< one line, "" when measured */
     unsigned notes;              /**< enum uc_kernel_note bits */
-    int64_t workspace_bytes;     /**< asked of cuDNN; 0 when unsupported, and
-                                      of a legacy one that took down its
+    int64_t workspace_bytes;     /**< asked of cuDNN; 0 when it did not tell,
+                                      and of a legacy one that took down its
                                       worker */
     int64_t time_ns;   /**< median time of a call on the device, >= 1 when
                             measured or cut off, else 0 */
@@ -79,7 +79,7 @@ enum uc_status uc_profile_open(const char *path, enum uc_profile_mode mode,
                                struct uc_profile **out, struct uc_error *err);
 void uc_profile_close(struct uc_profile *profile);
 /** UC_EFILE when a row names what is not there: nothing would read it. For
-    those who copy all that there is. */
+    those who copy all that there is; before writing it is made sure of. */
 enum uc_status uc_profile_check_references(struct uc_profile *profile,
                                            struct uc_error *err);
 /** Make the file as small as what it holds allows. */
@@ -123,6 +123,10 @@ enum uc_status uc_measurement_check(const struct uc_problem *problem,
  */
 int uc_measurement_order(const struct uc_measurement *a,
                          const struct uc_measurement *b);
+/** Of rows in any order the first of this key; NULL: none. */
+const struct uc_measurement *uc_measurement_find(
+    const struct uc_measurement *rows, size_t count, int64_t micro_batch,
+    bool accumulate, const struct uc_kernel *kernel);
 
 /** Store one measurement: committed on return, replaces its key's row. */
 enum uc_status uc_profile_store(struct uc_profile *profile, int64_t env,

@@ -308,6 +308,18 @@ int uc_measurement_order(const struct uc_measurement *a,
     return order != 0 ? order : uc_kernel_compare(&a->kernel, &b->kernel);
 }
 
+const struct uc_measurement *uc_measurement_find(
+    const struct uc_measurement *rows, size_t count, int64_t micro_batch,
+    bool accumulate, const struct uc_kernel *kernel)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].micro_batch == micro_batch &&
+            rows[i].accumulate == accumulate &&
+            uc_kernel_equal(&rows[i].kernel, kernel))
+            return &rows[i];
+    return NULL;
+}
+
 static int row_order(const void *left, const void *right)
 {
     return uc_measurement_order(left, right);

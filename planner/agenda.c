@@ -168,11 +168,9 @@ static bool has_row(const struct uc_agenda *agenda,
                     const struct uc_measurement *rows, size_t count,
                     const struct uc_work_kernel *candidate)
 {
-    for (size_t i = 0; i < count; i++)
-        if (uc_agenda_is_here(agenda, &rows[i], candidate->accumulate) &&
-            uc_kernel_equal(&rows[i].kernel, &candidate->kernel))
-            return true;
-    return false;
+    return uc_measurement_find(rows, count, uc_agenda_size(agenda)->micro_batch,
+                               candidate->accumulate,
+                               &candidate->kernel) != NULL;
 }
 
 /** Whether it was wanted before: it is tried again. */

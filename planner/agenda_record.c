@@ -64,24 +64,17 @@ enum uc_status uc_agenda_begin_record(struct uc_agenda *agenda, int beta,
     return withdraw_tuned(agenda, beta, err);
 }
 
-static const struct uc_measurement *find_row(const struct uc_measurement *rows,
-                                             size_t count,
-                                             const struct uc_measurement *like)
-{
-    for (size_t i = 0; i < count; i++)
-        if (uc_measurement_order(&rows[i], like) == 0)
-            return &rows[i];
-    return NULL;
-}
-
 const struct uc_measurement *uc_agenda_known(const struct uc_agenda *agenda,
                                              const struct uc_measurement *m)
 {
     const struct uc_measurement *row =
-        find_row(agenda->rows, agenda->known_rows, m);
+        uc_measurement_find(agenda->rows, agenda->known_rows, m->micro_batch,
+                            m->accumulate, &m->kernel);
 
-    return row != NULL ? row
-                       : find_row(agenda->replaced, agenda->replaced_count, m);
+    return row != NULL
+               ? row
+               : uc_measurement_find(agenda->replaced, agenda->replaced_count,
+                                     m->micro_batch, m->accumulate, &m->kernel);
 }
 
 enum uc_status uc_agenda_note_newly_timed(struct uc_agenda *agenda,

@@ -3,6 +3,7 @@
 #include "planner/bench.h"
 
 #include "common/clock.h"
+#include "planner/device_list.h"
 #include "planner/seat.h"
 
 #include <errno.h>
@@ -10,45 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEVICES = 64 };
-
 struct run {
     struct uc_bench bench;
     struct uc_environment environment;
-    struct uc_seat seats[MAX_DEVICES];
+    struct uc_seat seats[UC_DEVICE_LIST];
     int seat_count;
 };
 
 /* Devices ----------------------------------------------------------------*/
-
-/** "0,2" into numbers; "all" gives count 0. */
-static enum uc_status parse_devices(const char *text, int devices[MAX_DEVICES],
-                                    int *count, struct uc_error *err)
-{
-    *count = 0;
-    if (text == NULL)
-        text = "0";
-    if (strcmp(text, "all") == 0)
-        return UC_OK;
-    for (const char *at = text; *count < MAX_DEVICES; at++) {
-        int value = 0, digits = 0;
-
-        for (; *at >= '0' && *at <= '9' && digits < 4; at++, digits++)
-            value = value * 10 + (*at - '0');
-        if (digits == 0 || (*at != ',' && *at != '\0'))
-            break;
-        for (int i = 0; i < *count; i++)
-            if (devices[i] == value)
-                return uc_fail(err, UC_EINPUT, "device %d is named twice",
-                               value);
-        devices[(*count)++] = value;
-        if (*at == '\0')
-            return UC_OK;
-    }
-    return uc_fail(err, UC_EINPUT,
-                   "devices \"%.60s\": a list such as 0,1 or all is needed",
-                   text);
-}
 
 /** `present` is how many GPUs there are. */
 static enum uc_status start_seat(struct run *run, int device, int *present,
@@ -77,9 +47,9 @@ static enum uc_status start_seat(struct run *run, int device, int *present,
 
 static enum uc_status start_seats(struct run *run, struct uc_error *err)
 {
-    int devices[MAX_DEVICES], count, present = 0;
+    int devices[UC_DEVICE_LIST], count, present = 0;
     enum uc_status status =
-        parse_devices(run->bench.options->devices, devices, &count, err);
+        uc_device_list_parse(run->bench.options->devices, devices, &count, err);
     bool all = count == 0;
 
     if (status != UC_OK)
@@ -91,7 +61,7 @@ static enum uc_status start_seats(struct run *run, struct uc_error *err)
         if (status != UC_OK)
             return status;
     } while (run->seat_count < (all ? present : count) &&
-             run->seat_count < MAX_DEVICES);
+             run->seat_count < UC_DEVICE_LIST);
     return UC_OK;
 }
 
@@ -111,7 +81,7 @@ static struct run *new_run(const struct uc_bench_options *options,
 
 static void end_run(struct run *run)
 {
-    for (int i = 0; i < MAX_DEVICES; i++)
+    for (int i = 0; i < UC_DEVICE_LIST; i++)
         uc_seat_stop(&run->seats[i]);
     uc_profile_close(run->bench.profile);
     uc_work_list_free(run->bench.list, run->bench.count);
@@ -137,8 +107,8 @@ static int busy_seats(struct run *run, struct pollfd *fds,
 /** Until every seat is idle: no work or no time is left. */
 static enum uc_status work_off(struct run *run, struct uc_error *err)
 {
-    struct pollfd fds[MAX_DEVICES];
-    struct uc_seat *seats[MAX_DEVICES];
+    struct pollfd fds[UC_DEVICE_LIST];
+    struct uc_seat *seats[UC_DEVICE_LIST];
     double timeout_s = run->bench.options->kernel_timeout_s;
     enum uc_status status = UC_OK;
     int n;

@@ -3,6 +3,7 @@
 #include "planner/bench.h"
 #include "planner/commands.h"
 #include "planner/data.h"
+#include "planner/device_list.h"
 #include "planner/progress.h"
 #include "planner/report.h"
 #include "planner/shard.h"
@@ -226,7 +227,8 @@ static enum uc_status dry_run(const struct args *args,
     /* Without a profile everything is missing. */
     snprintf(against, sizeof against, "counted as for a new profile, %s",
              args->profile);
-    if (access(args->profile, F_OK) == 0 || errno != ENOENT)
+    if (args->bench.work.refresh_before > 0 ||
+        access(args->profile, F_OK) == 0 || errno != ENOENT)
         status = uc_profile_open(args->profile, UC_PROFILE_READ, &profile, err);
     if (status == UC_OK && profile != NULL)
         status =
@@ -246,7 +248,8 @@ static enum uc_status dry_run(const struct args *args,
     return status;
 }
 
-static void print_summary(const struct uc_bench_summary *summary)
+/** `tuned`: what was left out can be of tuning. */
+static void print_summary(const struct uc_bench_summary *summary, bool tuned)
 {
     const struct uc_agenda_counts *counts = &summary->counts;
     char duration[32];
@@ -263,8 +266,9 @@ static void print_summary(const struct uc_bench_summary *summary)
     putchar('\n');
     if (counts->pruned > 0)
         printf("%lld kernels were hopeless at larger sizes and not measured "
-               "(--exhaustive measures them)\n",
-               (long long)counts->pruned);
+               "(%s measures them)\n",
+               (long long)counts->pruned,
+               tuned ? "--exhaustive --tune" : "--exhaustive");
     if (counts->known_bad > 0)
         printf("%lld engines are known to be bad and were not measured\n",
                (long long)counts->known_bad);
@@ -296,7 +300,7 @@ static enum uc_status measure(const struct args *args,
                               all->operation_count, &with.policy, &with.bench,
                               &summary, err);
         if (status == UC_OK && !with.bench.quiet)
-            print_summary(&summary);
+            print_summary(&summary, with.bench.work.tune);
     }
     uc_known_bad_free(known_bad);
     return status;
@@ -327,6 +331,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 {
     const struct args *args = options;
     struct uc_workload all = { 0 };
+    int devices[UC_DEVICE_LIST], device_count;
     enum uc_status status;
 
     if (args->profile == NULL)
@@ -343,7 +348,10 @@ static enum uc_status run(const void *options, char **operands, size_t count,
                 "%s: a new file in this folder, not the profile of this name "
                 "that ships\n",
                 args->profile);
-    status = uc_workload_read(operands, count, &args->overrides, &all, err);
+    status =
+        uc_device_list_parse(args->bench.devices, devices, &device_count, err);
+    if (status == UC_OK)
+        status = uc_workload_read(operands, count, &args->overrides, &all, err);
     if (status == UC_OK)
         status = take_share(args, &all, err);
     if (status == UC_OK)

@@ -2,6 +2,7 @@
 
 #include "planner/commands.h"
 #include "planner/data.h"
+#include "planner/policy.h"
 #include "planner/probe.h"
 #include "planner/report_verify.h"
 
@@ -250,9 +251,14 @@ static enum uc_status run(const void *options, char **operands, size_t count,
         uc_plans_read_told(job.path, &plans, &plan_count, &readable, err);
 
     (void)count;
+    for (size_t i = 0; i < plan_count && status == UC_OK; i++) {
+        status = uc_policy_check_plan(&plans[i], err);
+        if (status != UC_OK)
+            status = uc_wrap(err, status, job.path);
+    }
     if (status == UC_EFILE && readable)
-        return report_inconsistent(args, err);
-    if (status == UC_OK)
+        status = report_inconsistent(args, err);
+    else if (status == UC_OK)
         status = run_job(&job, plans, plan_count, err);
     for (size_t i = 0; i < job.count; i++)
         uc_verification_free(&job.list[i]);

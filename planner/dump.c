@@ -10,27 +10,27 @@
 /* -------------------------------------------------------------- records */
 
 #define AT(type, member) offsetof(struct type, member)
-#define TEXT(name, type, member)                    \
-    {                                               \
-        name, UC_RECORD_TEXT, AT(type, member),     \
-            sizeof((struct type *)0)->member, false \
+#define TEXT(name, type, member)                        \
+    {                                                   \
+        name, UC_RECORD_TEXT, AT(type, member),         \
+            sizeof((struct type *)0)->member, UC_NEEDED \
     }
 /* clang-format off: a field a line */
-#define ENVIRONMENT(type, at)                                                 \
-    TEXT("device", type, at device.name),                                     \
-        { "compute_capability", UC_RECORD_INT,                                \
-          AT(type, at device.compute_capability), 0, false },                 \
-        { "multiprocessors", UC_RECORD_INT,                                   \
-          AT(type, at device.multiprocessors), 0, false },                    \
-        { "memory_bytes", UC_RECORD_NUMBER, AT(type, at device.memory_bytes), \
-          0, false },                                                         \
-        { "cudnn", UC_RECORD_INT, AT(type, at versions.cudnn), 0, false },    \
-        { "cuda", UC_RECORD_INT, AT(type, at versions.cuda), 0, false },      \
+#define ENVIRONMENT(type, at)                                                  \
+    TEXT("device", type, at device.name),                                      \
+        { "compute_capability", UC_RECORD_INT,                                 \
+          AT(type, at device.compute_capability), 0, UC_NEEDED },              \
+        { "multiprocessors", UC_RECORD_INT,                                    \
+          AT(type, at device.multiprocessors), 0, UC_NEEDED },                 \
+        { "memory_bytes", UC_RECORD_NUMBER, AT(type, at device.memory_bytes),  \
+          0, UC_NEEDED },                                                      \
+        { "cudnn", UC_RECORD_INT, AT(type, at versions.cudnn), 0, UC_NEEDED }, \
+        { "cuda", UC_RECORD_INT, AT(type, at versions.cuda), 0, UC_NEEDED },   \
         TEXT("driver", type, at versions.driver)
 
 static const struct uc_record_field head_fields[] = {
     TEXT("kind", uc_dump_head, kind),
-    { "version", UC_RECORD_INT, AT(uc_dump_head, version), 0, false },
+    { "version", UC_RECORD_INT, AT(uc_dump_head, version), 0, UC_NEEDED },
     { 0 },
 };
 
@@ -41,84 +41,87 @@ static const struct uc_record_field environment_fields[] = {
 
 #define ROW(member) AT(uc_dump_row, measurement.member)
 static const struct uc_record_field measurement_fields[] = {
-    { "problem", UC_RECORD_PROBLEM, AT(uc_dump_row, problem), 0, false },
-    { "micro_batch", UC_RECORD_NUMBER, ROW(micro_batch), 0, false },
-    { "accumulate", UC_RECORD_FLAG, ROW(accumulate), 0, false },
-    { "kernel", UC_RECORD_KERNEL, ROW(kernel), 0, false },
-    { "outcome", UC_RECORD_OUTCOME, ROW(outcome), 0, false },
-    { "reason", UC_RECORD_TEXT, ROW(reason), UC_REASON_TEXT, true },
-    { "notes", UC_RECORD_INT, ROW(notes), 0, false },
-    { "workspace_bytes", UC_RECORD_NUMBER, ROW(workspace_bytes), 0, false },
-    { "time_ns", UC_RECORD_NUMBER, ROW(time_ns), 0, false },
-    { "spread_ns", UC_RECORD_NUMBER, ROW(spread_ns), 0, false },
-    { "host_ns", UC_RECORD_NUMBER, ROW(host_ns), 0, false },
-    { "error", UC_RECORD_REAL, ROW(error), 0, true },
-    { "calls", UC_RECORD_INT, ROW(calls), 0, false },
-    { "samples_ns", UC_RECORD_SAMPLES, AT(uc_dump_row, measurement), 0, true },
-    { "measured_at", UC_RECORD_DATE, ROW(measured_at), 0, false },
-    { "build_ns", UC_RECORD_NUMBER, ROW(build_ns), 0, false },
+    { "problem", UC_RECORD_PROBLEM, AT(uc_dump_row, problem), 0, UC_NEEDED },
+    { "micro_batch", UC_RECORD_NUMBER, ROW(micro_batch), 0, UC_NEEDED },
+    { "accumulate", UC_RECORD_FLAG, ROW(accumulate), 0, UC_NEEDED },
+    { "kernel", UC_RECORD_KERNEL, ROW(kernel), 0, UC_NEEDED },
+    { "outcome", UC_RECORD_OUTCOME, ROW(outcome), 0, UC_NEEDED },
+    { "reason", UC_RECORD_TEXT, ROW(reason), UC_REASON_TEXT, UC_OPTIONAL },
+    { "notes", UC_RECORD_INT, ROW(notes), 0, UC_NEEDED },
+    { "workspace_bytes", UC_RECORD_NUMBER, ROW(workspace_bytes), 0, UC_NEEDED },
+    { "time_ns", UC_RECORD_NUMBER, ROW(time_ns), 0, UC_NEEDED },
+    { "spread_ns", UC_RECORD_NUMBER, ROW(spread_ns), 0, UC_NEEDED },
+    { "host_ns", UC_RECORD_NUMBER, ROW(host_ns), 0, UC_NEEDED },
+    { "error", UC_RECORD_REAL, ROW(error), 0, UC_OPTIONAL },
+    { "calls", UC_RECORD_INT, ROW(calls), 0, UC_NEEDED },
+    { "samples_ns", UC_RECORD_SAMPLES, AT(uc_dump_row, measurement), 0,
+      UC_OPTIONAL },
+    { "measured_at", UC_RECORD_DATE, ROW(measured_at), 0, UC_NEEDED },
+    { "build_ns", UC_RECORD_NUMBER, ROW(build_ns), 0, UC_NEEDED },
     { 0 },
 };
 
 #define LOOK(member) AT(uc_dump_look, search.member)
 static const struct uc_record_field search_fields[] = {
-    { "problem", UC_RECORD_PROBLEM, AT(uc_dump_look, problem), 0, false },
-    { "api", UC_RECORD_API, LOOK(api), 0, false },
-    { "micro_batch", UC_RECORD_NUMBER, LOOK(micro_batch), 0, false },
-    { "accumulate", UC_RECORD_FLAG, LOOK(accumulate), 0, false },
-    { "found", UC_RECORD_NUMBER, LOOK(found), 0, false },
-    { "pruned", UC_RECORD_NUMBER, LOOK(pruned), 0, false },
-    { "left_out", UC_RECORD_INT, LOOK(left_out), 0, false },
-    { "searched_at", UC_RECORD_DATE, LOOK(searched_at), 0, false },
-    { "tuned", UC_RECORD_FLAG, LOOK(tuned), 0, true },
-    { "tune_left_out", UC_RECORD_INT, LOOK(tune_left_out), 0, true },
+    { "problem", UC_RECORD_PROBLEM, AT(uc_dump_look, problem), 0, UC_NEEDED },
+    { "api", UC_RECORD_API, LOOK(api), 0, UC_NEEDED },
+    { "micro_batch", UC_RECORD_NUMBER, LOOK(micro_batch), 0, UC_NEEDED },
+    { "accumulate", UC_RECORD_FLAG, LOOK(accumulate), 0, UC_NEEDED },
+    { "found", UC_RECORD_NUMBER, LOOK(found), 0, UC_NEEDED },
+    { "pruned", UC_RECORD_NUMBER, LOOK(pruned), 0, UC_NEEDED },
+    { "left_out", UC_RECORD_INT, LOOK(left_out), 0, UC_NEEDED },
+    { "searched_at", UC_RECORD_DATE, LOOK(searched_at), 0, UC_NEEDED },
+    { "tuned", UC_RECORD_FLAG, LOOK(tuned), 0, UC_ADDED },
+    { "tune_left_out", UC_RECORD_INT, LOOK(tune_left_out), 0, UC_ADDED },
     { 0 },
 };
 
-/* The optional ones have a value, but not in older dumps. */
 #define CHOICE(member) AT(uc_plan, choices.member)
 static const struct uc_record_field plan_fields[] = {
     TEXT("network", uc_plan, network),
     ENVIRONMENT(uc_plan, environment.),
-    { "mode", UC_RECORD_MODE, AT(uc_plan, mode), 0, false },
-    { "limit_bytes", UC_RECORD_NUMBER, AT(uc_plan, limit_bytes), 0, false },
+    { "mode", UC_RECORD_MODE, AT(uc_plan, mode), 0, UC_NEEDED },
+    { "limit_bytes", UC_RECORD_NUMBER, AT(uc_plan, limit_bytes), 0, UC_NEEDED },
     TEXT("policy", uc_plan, policy),
-    { "deterministic", UC_RECORD_FLAG, CHOICE(deterministic), 0, false },
-    { "created_at", UC_RECORD_DATE, AT(uc_plan, created_at), 0, false },
+    { "deterministic", UC_RECORD_FLAG, CHOICE(deterministic), 0, UC_NEEDED },
+    { "created_at", UC_RECORD_DATE, AT(uc_plan, created_at), 0, UC_NEEDED },
     TEXT("tool", uc_plan, tool),
-    { "apis", UC_RECORD_INT, CHOICE(apis), 0, true },
-    { "allow", UC_RECORD_INT, CHOICE(allow), 0, true },
+    { "apis", UC_RECORD_INT, CHOICE(apis), 0, UC_ADDED },
+    { "allow", UC_RECORD_INT, CHOICE(allow), 0, UC_ADDED },
     { "no_runtime_compiled", UC_RECORD_FLAG, CHOICE(no_runtime_compiled), 0,
-      true },
-    { "min_gain", UC_RECORD_REAL, CHOICE(min_gain), 0, true },
-    { "max_pieces", UC_RECORD_NUMBER, CHOICE(max_pieces), 0, true },
+      UC_ADDED },
+    { "min_gain", UC_RECORD_REAL, CHOICE(min_gain), 0, UC_ADDED },
+    { "max_pieces", UC_RECORD_NUMBER, CHOICE(max_pieces), 0, UC_ADDED },
     { 0 },
 };
 
 #define OPERATION(member) AT(uc_plan_operation, member)
 static const struct uc_record_field operation_fields[] = {
     TEXT("layer", uc_plan_operation, layer),
-    { "batch", UC_RECORD_NUMBER, OPERATION(batch), 0, false },
-    { "repeat", UC_RECORD_NUMBER, OPERATION(repeat), 0, false },
-    { "problem", UC_RECORD_PROBLEM, OPERATION(problem), 0, false },
+    { "batch", UC_RECORD_NUMBER, OPERATION(batch), 0, UC_NEEDED },
+    { "repeat", UC_RECORD_NUMBER, OPERATION(repeat), 0, UC_NEEDED },
+    { "problem", UC_RECORD_PROBLEM, OPERATION(problem), 0, UC_NEEDED },
     { "workspace_bytes", UC_RECORD_NUMBER, OPERATION(workspace_bytes), 0,
-      false },
-    { "time_ns", UC_RECORD_NUMBER, OPERATION(time_ns), 0, false },
-    { "undivided_ns", UC_RECORD_NUMBER, OPERATION(undivided_ns), 0, true },
-    { "unlimited_ns", UC_RECORD_NUMBER, OPERATION(unlimited_ns), 0, true },
+      UC_NEEDED },
+    { "time_ns", UC_RECORD_NUMBER, OPERATION(time_ns), 0, UC_NEEDED },
+    { "undivided_ns", UC_RECORD_NUMBER, OPERATION(undivided_ns), 0,
+      UC_OPTIONAL },
+    { "unlimited_ns", UC_RECORD_NUMBER, OPERATION(unlimited_ns), 0,
+      UC_OPTIONAL },
     { 0 },
 };
 
 #define PIECE(member) AT(uc_plan_piece, member)
 static const struct uc_record_field micro_batch_fields[] = {
-    { "size", UC_RECORD_NUMBER, PIECE(size), 0, false },
-    { "count", UC_RECORD_NUMBER, PIECE(count), 0, false },
-    { "accumulate", UC_RECORD_FLAG, PIECE(accumulate), 0, false },
-    { "kernel", UC_RECORD_KERNEL, PIECE(kernel), 0, false },
-    { "workspace_bytes", UC_RECORD_NUMBER, PIECE(workspace_bytes), 0, false },
-    { "time_ns", UC_RECORD_NUMBER, PIECE(time_ns), 0, false },
-    { "notes", UC_RECORD_INT, PIECE(notes), 0, false },
-    { "build_ns", UC_RECORD_NUMBER, PIECE(build_ns), 0, false },
+    { "size", UC_RECORD_NUMBER, PIECE(size), 0, UC_NEEDED },
+    { "count", UC_RECORD_NUMBER, PIECE(count), 0, UC_NEEDED },
+    { "accumulate", UC_RECORD_FLAG, PIECE(accumulate), 0, UC_NEEDED },
+    { "kernel", UC_RECORD_KERNEL, PIECE(kernel), 0, UC_NEEDED },
+    { "workspace_bytes", UC_RECORD_NUMBER, PIECE(workspace_bytes), 0,
+      UC_NEEDED },
+    { "time_ns", UC_RECORD_NUMBER, PIECE(time_ns), 0, UC_NEEDED },
+    { "notes", UC_RECORD_INT, PIECE(notes), 0, UC_NEEDED },
+    { "build_ns", UC_RECORD_NUMBER, PIECE(build_ns), 0, UC_NEEDED },
     { 0 },
 };
 /* clang-format on */

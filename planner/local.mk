@@ -66,6 +66,7 @@ libuc_planner_a_SOURCES += \
 	planner/candidates.c planner/candidates.h \
 	planner/curve.c planner/curve.h \
 	planner/desirable.c planner/desirable.h \
+	planner/device_list.c planner/device_list.h \
 	planner/plan_build.c planner/plan_build.h \
 	planner/plan_divide.c planner/planning.h \
 	planner/replan.c planner/replan.h \

@@ -164,3 +164,38 @@ enum uc_status uc_policy_sizes(const struct uc_policy *policy, int64_t batch,
     *count = used;
     return UC_OK;
 }
+
+static bool is_listed(const int64_t *sizes, size_t count, int64_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (sizes[i] == size)
+            return true;
+    return false;
+}
+
+enum uc_status uc_policy_check_plan(const struct uc_plan *plan,
+                                    struct uc_error *err)
+{
+    struct uc_policy policy;
+    enum uc_status status = uc_policy_parse(plan->policy, &policy, err);
+
+    for (size_t i = 0; i < plan->operation_count && status == UC_OK; i++) {
+        const struct uc_plan_operation *op = &plan->operations[i];
+        int64_t *sizes = NULL;
+        size_t count;
+
+        status = uc_policy_sizes(&policy, op->batch, &sizes, &count, err);
+        for (size_t k = 0; k < op->piece_count && status == UC_OK; k++)
+            if (!is_listed(sizes, count, op->pieces[k].size))
+                status =
+                    uc_fail(err, UC_EFILE,
+                            "%.64s %s: a micro-batch of %" PRId64
+                            " is none of the policy's, \"%.64s\"",
+                            op->layer, uc_operation_name(op->problem.operation),
+                            op->pieces[k].size, plan->policy);
+        free(sizes);
+    }
+    if (status == UC_EINPUT)
+        err->status = status = UC_EFILE;
+    return status;
+}

@@ -47,4 +47,9 @@ enum uc_status uc_policy_sizes(const struct uc_policy *policy, int64_t batch,
                                int64_t **sizes, size_t *count,
                                struct uc_error *err);
 
+/** UC_EFILE when the plan's policy cannot be read, or one of its micro-batches
+    is none of the policy's sizes. */
+enum uc_status uc_policy_check_plan(const struct uc_plan *plan,
+                                    struct uc_error *err);
+
 #endif

@@ -329,7 +329,7 @@ void uc_record_print(FILE *out, const struct uc_record *record,
     for (const struct uc_record_field *f = record->fields; f->name; f++) {
         struct place at = place(f, (void *)(uintptr_t)value, &operation);
 
-        if (f->optional && types[f->type].empty != NULL &&
+        if (f->presence == UC_OPTIONAL && types[f->type].empty != NULL &&
             types[f->type].empty(&at))
             continue;
         fprintf(out, "\t%s=", f->name);
@@ -367,13 +367,23 @@ enum uc_status uc_record_parse(const struct uc_record *record, char *fields,
                                void *value, enum uc_operation *operation,
                                struct uc_error *err)
 {
+    const char *old = NULL; /* an added field that it lacks, as all then do */
+    bool added = false;
+
     for (const struct uc_record_field *f = record->fields; f->name; f++) {
         struct place at = place(f, value, operation);
         char *text = take(&fields, f->name);
         char end = *fields;
         enum uc_status status;
 
-        if (text == NULL && f->optional)
+        if (f->presence == UC_ADDED && text != NULL && old != NULL)
+            return uc_fail(err, UC_EINPUT, "%s: \"%s\" without \"%s\"",
+                           record->word, f->name, old);
+        if (f->presence == UC_ADDED && text != NULL)
+            added = true;
+        if (f->presence == UC_ADDED && text == NULL && !added)
+            old = f->name;
+        if (text == NULL && (f->presence == UC_OPTIONAL || f->name == old))
             continue;
         if (text == NULL)
             return uc_fail(err, UC_EINPUT,

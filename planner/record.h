@@ -36,14 +36,20 @@ enum uc_record_type {
     UC_RECORD_MODE     /**< enum uc_plan_mode */
 };
 
+/** When it is missing where it may be, the value stays what it was. */
+enum uc_record_presence {
+    UC_NEEDED,
+    UC_OPTIONAL, /**< left out when empty (text, samples) or negative (numbers)
+                  */
+    UC_ADDED     /**< not in older dumps, which have none of a record's */
+};
+
 struct uc_record_field {
     const char *name; /**< NULL: the end of a table */
     enum uc_record_type type;
     size_t offset;
     size_t size; /**< of a text, NUL included */
-    /** Left out when empty (text, samples) or negative (numbers); when it is
-     * missing, the value stays what it was. */
-    bool optional;
+    enum uc_record_presence presence;
 };
 
 struct uc_record {

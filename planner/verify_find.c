@@ -17,7 +17,8 @@ struct search {
     struct uc_verify_run run; /**< of the best */
 };
 
-/** Run one; keep it if it is right, within the limit and faster. */
+/** Run one that the plan admits; keep it if it is right, within the limit and
+    faster. */
 static enum uc_status try_kernel(struct search *search,
                                  const struct uc_kernel *kernel, unsigned notes,
                                  struct uc_error *err)
@@ -30,8 +31,6 @@ static enum uc_status try_kernel(struct search *search,
     const struct uc_ready *ready;
     enum uc_status status;
 
-    if (!uc_verify_admits(plan, &op->problem, notes))
-        return UC_OK;
     uc_way_set_undivided(way, plan, search->index, &choice);
     ready = uc_way_ready(search->side, way, run.reason);
     if (ready == NULL || ready->workspace_bytes > uc_verify_limit(plan, op))
@@ -51,14 +50,17 @@ static enum uc_status try_legacy(struct search *search,
                                  const struct uc_problem *problem,
                                  struct uc_error *err)
 {
+    const struct uc_plan *plan = search->side->verification->plan;
     struct uc_kernel kernels[UC_LEGACY_KERNELS];
     size_t count = uc_legacy_kernels(problem, kernels);
     enum uc_status status = UC_OK;
 
-    for (size_t i = 0; i < count && status == UC_OK; i++)
-        status =
-            try_kernel(search, &kernels[i],
-                       uc_legacy_notes(&kernels[i], problem->operation), err);
+    for (size_t i = 0; i < count && status == UC_OK; i++) {
+        unsigned notes = uc_legacy_notes(&kernels[i], problem->operation);
+
+        if (uc_verify_admits(plan, problem, notes))
+            status = try_kernel(search, &kernels[i], notes, err);
+    }
     return status;
 }
 
@@ -94,6 +96,11 @@ static enum uc_status try_graph(struct search *search,
     return status;
 }
 
+static bool may_use(const struct uc_plan *plan, enum uc_api api)
+{
+    return plan->choices.apis == 0 || (plan->choices.apis & 1u << api) != 0;
+}
+
 enum uc_status uc_way_find_undivided(struct uc_verify_side *side,
                                      struct uc_trial *trial, size_t index,
                                      struct uc_undivided *choice,
@@ -105,9 +112,11 @@ enum uc_status uc_way_find_undivided(struct uc_verify_side *side,
     struct search search = {
         .side = side, .trial = trial, .index = index, .run = { .settled = true }
     };
-    enum uc_status status = try_legacy(&search, &op->problem, err);
+    enum uc_status status = UC_OK;
 
-    if (status == UC_OK)
+    if (may_use(plan, UC_API_LEGACY))
+        status = try_legacy(&search, &op->problem, err);
+    if (status == UC_OK && may_use(plan, UC_API_GRAPH))
         status = try_graph(&search, &op->problem, op->batch, err);
     if (status != UC_OK)
         return status;

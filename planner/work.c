@@ -40,18 +40,6 @@ static size_t first_row(const struct uc_work_known *known, int64_t micro_batch)
     return from;
 }
 
-/** Of rows that are all of one size. */
-static const struct uc_measurement *find_row(const struct uc_work_known *known,
-                                             const struct uc_kernel *kernel,
-                                             bool accumulate)
-{
-    for (size_t i = 0; i < known->row_count; i++)
-        if (known->rows[i].accumulate == accumulate &&
-            uc_kernel_equal(&known->rows[i].kernel, kernel))
-            return &known->rows[i];
-    return NULL;
-}
-
 /** The record of a search for the API's kernels that covers these options;
     NULL: none. */
 static const struct uc_search *find_search(
@@ -112,7 +100,8 @@ static enum uc_status add_legacy(const struct uc_problem *problem,
 
     for (size_t i = 0; i < count && status == UC_OK; i++) {
         const struct uc_measurement *row =
-            find_row(known, &kernels[i], accumulate);
+            uc_measurement_find(known->rows, known->row_count, micro_batch,
+                                accumulate, &kernels[i]);
         const struct uc_work_kernel kernel = {
             .kernel = kernels[i],
             .accumulate = accumulate,

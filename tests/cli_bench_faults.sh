@@ -124,7 +124,7 @@ expect 0 "a small cap leaves kernels out" \
 out_has "too-large"
 expect 0 "the same cap has nothing left to do" \
     bench --profile p --max-workspace 1K tiny.json
-out_has "0 measurements in "
+measured_nothing " in "
 expect 0 "a raised cap measures them" bench --profile p tiny.json
 rows too-large 0
 
@@ -143,7 +143,7 @@ expect 0 "a used up time budget is no error" \
 out_has " micro-batch sizes are left"
 expect 0 "and the next run goes on" bench --profile p tiny.json
 expect 0 "until nothing is left" bench --profile p tiny.json
-out_has "0 measurements in "
+measured_nothing " in "
 expect 0 "remeasuring measures all again" \
     bench --profile p --remeasure tiny.json
 out_has "$all measurements in "
@@ -158,7 +158,7 @@ refresh()
 expect 0 "so does a refresh of what is older than now" refresh p now
 out_has "$all measurements in "
 expect 0 "not of what is newer" refresh p 2001-09-09T01:46:40Z
-out_has "0 measurements in "
+measured_nothing " in "
 expect 0 "what needs more than the cap stays as it was" \
     refresh p now --max-workspace 1K
 rows too-large 0
@@ -167,7 +167,7 @@ err_has '"2026-02-30T00:00:00Z" is no date'
 expect 1 "nor one that nothing is older than" refresh p 1970-01-01
 err_has "1970-01-01: nothing is older"
 expect 0 "a day" refresh p 2001-09-09
-out_has "0 measurements in "
+measured_nothing " in "
 for other in --remeasure --exhaustive; do
     expect 1 "not with $other" refresh p now $other
     err_is "ucudnn-plan bench: --refresh does not go with --remeasure, --exhaustive and --tune"
@@ -187,7 +187,7 @@ out_has "$all measurements, about "
 out_has "counted as for a new profile, none"
 expect 0 "a dry run of a full profile finds nothing" \
     bench --profile p --dry-run tiny.json
-out_has "0 measurements, about 0 s"
+measured_nothing ", about 0 s"
 out_has "counted against what p has of this GPU and these versions"
 UC_DOUBLE_CUDNN_VERSION=92000 expect 0 "after an upgrade" \
     bench --profile p --dry-run tiny.json
@@ -196,7 +196,7 @@ out_has "counted as for a new environment: p has nothing of this GPU and these v
 expect 0 "a dry run without a GPU" \
     env LD_LIBRARY_PATH="$scratch" ucudnn-plan bench -p p --dry-run \
     --api legacy tiny.json
-out_has "0 measurements, about 0 s"
+measured_nothing ", about 0 s"
 out_has "no GPU here: counted against what p has of its only environment, "
 cp p two
 UC_DOUBLE_CUDNN_VERSION=92000 bench --profile two --quiet tiny.json
@@ -224,6 +224,24 @@ err_is "ucudnn-plan bench: no GPU 3: there are 1"
 ok "no profile is left behind" test ! -e new
 expect 1 "nonsense for devices" bench --profile p --devices 0, tiny.json
 err_one_line
+expect 1 "in a dry run, too" bench --profile p -n --devices 0, tiny.json
+err_one_line
+expect 6 "nothing to refresh" with_double ucudnn-plan bench -p none \
+    --refresh now tiny.json
+err_one_line
+expect 6 "in a dry run, too" with_double ucudnn-plan bench -p none -n \
+    --refresh now tiny.json
+err_one_line
+# Whatever comes next would take the free number, and its rows.
+for table in environment problem kernel; do
+    cp p orphans
+    sqlite3 orphans "DELETE FROM $table WHERE id = (SELECT max(id) FROM $table)"
+    cp orphans as-it-was
+    expect 6 "rows of no $table are added to nothing" \
+        bench --profile orphans mixed.json
+    err_has "rows name what is not there"
+    ok "and stay as they were" cmp orphans as-it-was
+done
 
 UC_DOUBLE_DEVICES=4 UC_DOUBLE_LOG=$scratch/log
 export UC_DOUBLE_DEVICES UC_DOUBLE_LOG

@@ -37,10 +37,10 @@ out_has " kernels were hopeless at larger sizes and not measured"
 ok "no misuse of CUDA or cuDNN" test -z "$(grep ' misuse ' log)"
 : >log
 expect 0 "a second run has nothing to do" bench --profile p net.json
-out_has "0 measurements in "
+measured_nothing " in "
 ok "nothing runs twice" test -z "$(grep -e ' convolution ' -e ' plan ' log)"
 expect 0 "nor has a dry run" bench --profile p --dry-run net.json
-out_has "0 measurements, about 0 s"
+measured_nothing ", about 0 s"
 
 # Engine 1 with tile 4 takes 3,000 + 0.64 M ns and 7,776 N bytes, engine 2 takes
 # 2,500 + 0.6 M and 65,536 + 1,296 N, which is less from 16 images on.
@@ -71,7 +71,7 @@ query_is "at every size" p \
 query_is "and the records say that, too" p \
     "SELECT sum(pruned) FROM search WHERE api = 'graph'" 0
 expect 0 "and leaves nothing" bench --profile p --exhaustive net.json
-out_has "0 measurements in "
+measured_nothing " in "
 
 expect 0 "the legacy API alone" bench --profile l --api legacy net.json
 query_is "has no engines" l "SELECT count(*) FROM kernel WHERE text LIKE 'eng%'" 0
@@ -142,7 +142,7 @@ fault 'fail:algorithm=eng9,n=8,call=build,status=3000' \
 query_is "needs no row" f "SELECT count(*) FROM readable WHERE kernel = 'eng9'
     AND micro_batch = 8" 0
 expect 0 "and is not missed" bench --profile f --api graph net.json
-out_has "0 measurements in "
+measured_nothing " in "
 
 rm -f f
 UC_DOUBLE_FAULT='crash:call=advise,n=8'
@@ -158,7 +158,7 @@ expect 0 "the next run searches again" bench --profile f net.json
 query_is "and finds them" f "SELECT count(*) > 0 FROM readable
     WHERE kernel LIKE 'eng%' AND micro_batch = 8" 1
 expect 0 "then nothing is left" bench --profile f net.json
-out_has "0 measurements in "
+measured_nothing " in "
 
 rm -f f
 expect 0 "what there is" bench --profile f --api graph --exhaustive net.json
@@ -198,7 +198,7 @@ done_again=$(sed -n 's/^\([0-9]*\) measurements.*/\1/p' out)
 query_is "without measuring anything twice" f "SELECT count(*) FROM measurement" \
     "$((before + done_again))"
 expect 0 "until all is there" bench --profile f --api graph net.json
-out_has "0 measurements in "
+measured_nothing " in "
 query_is "as in a run that was not killed" f "SELECT count(*) FROM measurement" \
     "$(query g "SELECT count(*) FROM measurement")"
 

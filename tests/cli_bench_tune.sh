@@ -40,7 +40,7 @@ query_is "nothing is tuned" p "SELECT max(tuned) FROM search" 0
 expect 0 "a dry run says what tuning would do" \
     bench --profile p --tune --dry-run net.json
 out_has "graph engines to be tuned"
-out_has "0 measurements, 8 tunings of them (about 40), about "
+measured_nothing ", 8 tunings of them (about 40), about "
 expect 0 "and of a new profile all" \
     bench --profile none --tune --dry-run net.json
 ok "searches, and as many tunings" grep -q "measurements, 8 searches for graph engines (about 25 measured in each), 8 tunings of them (about 40), about" out
@@ -57,10 +57,10 @@ query_is "all is right" p "SELECT count(*) FROM readable
 ok "no misuse of CUDA or cuDNN" test -z "$(grep ' misuse ' log)"
 : >log
 expect 0 "a second run has nothing to do" bench --profile p --tune net.json
-out_has "0 measurements in "
+measured_nothing " in "
 ok "nothing runs twice" test -z "$(grep -e ' convolution ' -e ' plan ' log)"
 expect 0 "nor has one without tuning" bench --profile p net.json
-out_has "0 measurements in "
+measured_nothing " in "
 
 expect 0 "all at once finds the same" bench --profile q --tune net.json
 query_is "the same is the fastest" q "$fastest" "eng1 k2=4"
@@ -71,7 +71,7 @@ expect 0 "a compacted profile" ucudnn-plan merge --compact -o c p
 total c >compacted
 ok "plans as before" cmp after compacted
 expect 0 "is tuned" bench --profile c --tune net.json
-out_has "0 measurements in "
+measured_nothing " in "
 
 expect 0 "the time is up" bench --profile r --tune --time-budget 0.2 net.json
 out_has "micro-batch sizes are left"

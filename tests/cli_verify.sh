@@ -81,6 +81,14 @@ else
 fi
 expect 0 "without a profile, undivided kernels are found" verify a.plan
 out_has "note: undivided kernels that no profile tells"
+# What is compared with it is what it could have been made of.
+ucudnn-plan plan tiny.json --profile p --policy 3 --min-gain 0 -w 1M \
+    --api legacy --deterministic --offline --quiet -o strict.plan
+expect 0 "of a deterministic plan, too" verify strict.plan --json
+json 'any("algo0" in (o["undivided"]["kernel"] or "") or
+          "algo3" in (o["undivided"]["kernel"] or "") or
+          "eng" in (o["undivided"]["kernel"] or "")
+          for o in v["operations"])' false
 UC_DOUBLE_LOG=$scratch/log
 export UC_DOUBLE_LOG
 expect 0 "under the double's eye" verify a.plan --profile p
@@ -198,12 +206,16 @@ change engines.plan "
         WHERE position = 0;
     UPDATE operation SET time_ns = 99200 + 51100, workspace_bytes = 0
         WHERE position = 5;
-    UPDATE plan SET apis = 0, limit_bytes = 30000,
+    UPDATE plan SET apis = 0, limit_bytes = 30000, policy = '2,3,4',
         workspace_bytes = (SELECT max(workspace_bytes) FROM operation),
         predicted_ns = (SELECT sum(repeat * time_ns) FROM operation);"
 expect 0 "a plan of engines holds" verify engines.plan --tolerance 0.1%
 ok "its engine is told" grep -q '^conv1 *forward *1  4+2 *eng1 k2=4 .* ok$' out
 ok "and its sums of two" grep -q '^conv2 *backward-filter .* eng0 .* ok$' out
+cp engines.plan odd.plan
+sqlite3 odd.plan "UPDATE plan SET policy = '2,3'"
+expect 2 "micro-batches are of the plan's policy" verify odd.plan
+err_has 'conv1 forward: a micro-batch of 4 is none of the policy'"'"'s, "2,3"'
 UC_DOUBLE_FAULT='wrong:op=forward,algorithm=eng1'
 export UC_DOUBLE_FAULT
 expect 2 "a wrong engine is found" verify engines.plan
@@ -317,6 +329,8 @@ inconsistent "a kernel that is none" \
 inconsistent "totals that are none" "UPDATE plan SET predicted_ns = 7" \
     "the totals are not those of the operations"
 inconsistent "a mode that is none" "UPDATE plan SET mode = 'x'" "unknown mode"
+inconsistent "a policy that is none" "UPDATE plan SET policy = 'x'" \
+    'policy "x" is none of'
 unset UC_DOUBLE_DEVICES
 inconsistent "with a GPU, too" "UPDATE plan SET predicted_ns = 7" \
     "the totals are not those of the operations"

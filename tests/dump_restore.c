@@ -173,6 +173,47 @@ static void a_plan_without_choices_has_those_of_old_plans(void **state)
     free(text);
 }
 
+/** One of them alone is missing, or there. */
+static void a_plan_with_some_of_its_choices_is_refused(void **state)
+{
+    static const char *const added[] = { "\tapis=1", "\tallow=8",
+                                         "\tno_runtime_compiled=1",
+                                         "\tmin_gain=0.29", "\tmax_pieces=5" };
+    const char *path = in_folder("some.plan");
+    struct uc_plan plan;
+    char *text;
+
+    (void)state;
+    sample_plan_chosen(&plan);
+    assert_done(uc_plans_write(path, &plan, 1, err));
+    text = dump_of_plans(path);
+    for (size_t i = 0; i < 2 * UNIT_COUNT(added); i++) {
+        char *some = strdup(text), name[64];
+        struct uc_error error;
+
+        assert_non_null(some);
+        for (size_t k = 0; k < UNIT_COUNT(added); k++) {
+            char *at = strstr(some, added[k]);
+
+            assert_non_null(at);
+            if ((k == i / 2) == (i % 2 == 0))
+                memmove(at, at + strlen(added[k]),
+                        strlen(at + strlen(added[k])) + 1);
+        }
+        assert_int_equal(
+            restore(some, strlen(some), in_folder("none.plan"), &error),
+            UC_EINPUT);
+        /* Behind the first alone, the second is expected. */
+        snprintf(name, sizeof name, "\"%.*s\"",
+                 (int)strcspn(added[i == 1 ? 1 : i / 2] + 1, "="),
+                 added[i == 1 ? 1 : i / 2] + 1);
+        assert_says(&error, name);
+        free(some);
+    }
+    uc_plan_free(&plan);
+    free(text);
+}
+
 static void what_was_there_is_replaced(void **state)
 {
     const char *path = in_folder("old.plan");
@@ -213,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_line_is_as_documented),
         cmocka_unit_test(plans_come_back_in_their_order),
         cmocka_unit_test(a_plan_without_choices_has_those_of_old_plans),
+        cmocka_unit_test(a_plan_with_some_of_its_choices_is_refused),
         cmocka_unit_test(what_was_there_is_replaced),
     };
 

@@ -108,6 +108,12 @@ err_has()
     ok "error has: $1" grep -F -e "$1" err || show_file err
 }
 
+# measured_nothing TEXT: bench's output begins with no measurements, and this.
+measured_nothing()
+{
+    ok "nothing is measured$1" grep -e "^0 measurements$1" out || show_file out
+}
+
 one_line_and_no_output()
 {
     [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]

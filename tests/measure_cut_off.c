@@ -1,14 +1,16 @@
 /*
- * What is cut off, on the double of CUDA and cuDNN: engine 2 takes 65,536 + 4
- * N K |O| bytes of workspace and 2.5 us + 0.6 ns a multiply-add, engine 1 with
- * tile 1 takes 1.6 times as long, with more workspace from 4 images on, and
- * with tile 0 and tex 1 2.1 times as long, with less (tests/double/README).
+ * What is cut off and what has too little memory, on the double of CUDA and
+ * cuDNN: engine 2 takes 65,536 + 4 N K |O| bytes of workspace and 2.5 us + 0.6
+ * ns a multiply-add, engine 1 with tile 1 takes 1.6 times as long, with more
+ * workspace from 4 images on, and with tile 0 and tex 1 2.1 times as long, with
+ * less (tests/double/README).
  */
 #include "config.h"
 
 #include "tests/unit.h"
 
 #include "planner/measure.h"
+#include "planner/trial.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -162,6 +164,32 @@ static void what_needs_too_much_is_not_run(void **state)
     session.max_workspace_bytes = most;
 }
 
+/** Little memory is free, but more than the workspace needs is in buffers that
+    are larger than this problem's. */
+static void what_a_larger_problem_held_is_given_back(void **state)
+{
+    const struct uc_work_kernel none = { .kernel = { .api = UC_API_GRAPH,
+                                                     .engine = 0 } };
+    struct uc_buffer filler = { 0 };
+    struct uc_measurement m;
+    struct uc_error err;
+
+    (void)state;
+    assert_int_equal(
+        measure_of("forward:fp32:fma:nchw:c64:k4:i64x64:f3x3:p1x1", 8, &none)
+            .workspace_bytes,
+        0);
+    uc_gpu_release(&session.gpu, &session.workspace); /* the reference's */
+    assert_int_equal(
+        uc_gpu_reserve(&session.gpu, &filler,
+                       uc_gpu_free_bytes(&session.gpu) - SLOW_BYTES / 2, &err),
+        UC_OK);
+    m = measure(&slow, 4, 0);
+    uc_gpu_release(&session.gpu, &filler);
+    assert_int_equal(m.workspace_bytes, SLOW_BYTES);
+    assert_int_equal(m.outcome, UC_MEASURED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +200,7 @@ int main(void)
         cmocka_unit_test(another_problem_is_another_matter),
         cmocka_unit_test(another_beta_case_is_another_matter),
         cmocka_unit_test(what_needs_too_much_is_not_run),
+        cmocka_unit_test(what_a_larger_problem_held_is_given_back),
     };
 
     int failed = cmocka_run_group_tests(tests, open_session, NULL);
