@@ -56,7 +56,8 @@ static bool has_room(const struct uc_agenda *agenda, int beta)
 }
 
 /** Of rows of one size and beta case, those that are good enough and were not
-    tuned yet, as long as there is room: others are left to the next round. */
+    tuned yet, as long as there is room: others of the size in work are left to
+    the next round. */
 static enum uc_status add_wanted(struct uc_agenda *agenda, int beta,
                                  const struct uc_measurement *rows,
                                  size_t count, struct uc_error *err)

@@ -13,7 +13,8 @@
 
 enum { UC_DEVICE_LIST = 64 };
 
-/** "0,2" into numbers; "all" gives count 0, NULL is "0". */
+/** "0,2" into numbers; "all" gives count 0, NULL is "0". On failure they are
+    undefined. */
 enum uc_status uc_device_list_parse(const char *text,
                                     int devices[UC_DEVICE_LIST], int *count,
                                     struct uc_error *err);

@@ -11,7 +11,7 @@
  *     depend on the order of the profiles.
  * Of searches, the one that left out least stays, and of these one that is
  * tuned: its kernels are there. It is tuned no more if there is a time of an
- * engine that its tuning may not have known.
+ * engine that its tuning may not have known, and that is the best in something.
  *
  * Owner:   borrows everything.
  * Errors:  UC_EFILE; the output is as it was.

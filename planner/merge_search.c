@@ -2,6 +2,8 @@
 
 #include "planner/merge_search.h"
 
+#include "planner/prune.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,11 +52,6 @@ static int by_key_and_order(const void *left, const void *right)
     return 0;
 }
 
-static int by_row(const void *left, const void *right)
-{
-    return uc_measurement_order(left, right);
-}
-
 static bool is_tuned(const struct uc_merge_part *part,
                      const struct uc_search *like)
 {
@@ -65,20 +62,36 @@ static bool is_tuned(const struct uc_merge_part *part,
     return search != NULL && search->tuned;
 }
 
-/** Whether a part that was tuned has a time of the row's kernel. */
+/** Whether a row is of the engines that a record is about, and has a time that
+    tuning begins with. */
+static bool is_timed(const struct uc_measurement *row,
+                     const struct uc_search *search)
+{
+    return row->kernel.api == search->api && row->outcome == UC_MEASURED &&
+           row->micro_batch == search->micro_batch &&
+           row->accumulate == search->accumulate &&
+           (row->notes & search->tune_left_out) == 0;
+}
+
+/** Whether a part that was tuned has a time of the row's kernel or, where
+    `merge --compact` has left it out, of one that is at least as good. */
 static bool was_there(const struct uc_merge_part *parts, size_t count,
                       const struct uc_search *search,
                       const struct uc_measurement *row)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct uc_measurement *known =
-            parts[i].row_count == 0
-                ? NULL
-                : bsearch(row, parts[i].rows, parts[i].row_count, sizeof *row,
-                          by_row);
+        if (!is_tuned(&parts[i], search))
+            continue;
+        for (size_t j = 0; j < parts[i].row_count; j++) {
+            const struct uc_measurement *known = &parts[i].rows[j];
 
-        if (known != NULL && known->time_ns > 0 && is_tuned(&parts[i], search))
-            return true;
+            if (known->time_ns > 0 && uc_measurement_order(known, row) == 0)
+                return true;
+            if (is_timed(known, search) && known->time_ns <= row->time_ns &&
+                known->workspace_bytes <= row->workspace_bytes &&
+                uc_prune_stands_for(known, row))
+                return true;
+        }
     }
     return false;
 }
@@ -87,18 +100,16 @@ static bool was_there(const struct uc_merge_part *parts, size_t count,
 static bool knew_all(const struct uc_merge_part *parts, size_t count,
                      const struct uc_search *search)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0;
-             j < parts[i].row_count && !is_tuned(&parts[i], search); j++) {
+    for (size_t i = 0; i < count; i++) {
+        if (is_tuned(&parts[i], search))
+            continue;
+        for (size_t j = 0; j < parts[i].row_count; j++) {
             const struct uc_measurement *row = &parts[i].rows[j];
 
-            if (row->kernel.api == search->api && row->time_ns > 0 &&
-                row->micro_batch == search->micro_batch &&
-                row->accumulate == search->accumulate &&
-                (row->notes & search->tune_left_out) == 0 &&
-                !was_there(parts, count, search, row))
+            if (is_timed(row, search) && !was_there(parts, count, search, row))
                 return false;
         }
+    }
     return true;
 }
 

@@ -21,8 +21,9 @@ struct uc_merge_part {
 
 /**
  * Of every key the best record, whatever the order of the parts. It is tuned
- * only if no part that was not tuned has a time of an engine that no tuned part
- * has one of: its like was not looked for.
+ * only if no part that was not tuned has a time of an engine of which no tuned
+ * part has one, nor one of what is at least as good: its like was not looked
+ * for.
  */
 enum uc_status uc_merge_searches(const struct uc_merge_part *parts,
                                  size_t count, struct uc_search **list,

@@ -8,7 +8,7 @@
  *
  * Units:   sizes count images.
  * Owner:   plain values; size lists are the caller's to free().
- * Errors:  UC_EINPUT.
+ * Errors:  UC_EINPUT; UC_EINTERNAL (no memory).
  * Threads: no hidden state.
  */
 #ifndef UC_PLANNER_POLICY_H

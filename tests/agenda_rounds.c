@@ -41,6 +41,35 @@ static void tuning_ends_after_some_rounds(void **state)
     assert_true(play_record(&play, UC_API_GRAPH, 4, false).tuned);
 }
 
+/** More of them are equally good than a work can name. */
+static void what_has_no_room_in_a_round_is_tuned_in_the_next(void **state)
+{
+    enum { MANY = UC_WORK_KERNELS + 88 };
+    static struct uc_work_kernel engines[MANY];
+    struct play play = play_new(PLAY_GRAPH, UC_FORWARD, engines, MANY);
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        struct uc_measurement row = { .micro_batch = 4,
+                                      .outcome = UC_MEASURED,
+                                      .time_ns = 1000,
+                                      .workspace_bytes = PLAY_WORKSPACE,
+                                      .error = -1,
+                                      .calls = 1 };
+
+        engines[i] = play_engine(100 + i, 0);
+        row.kernel = engines[i].kernel;
+        assert_done(
+            uc_profile_store(play_profile, play_env, &play.problem, &row, err));
+    }
+    play.options.tune = true;
+    play.values = 0; /* nothing is like them */
+    play_run(&play, 4, "undivided");
+    assert_int_equal(play.kernels, 0);
+    assert_int_equal(play.likes, MANY);
+    assert_int_equal(play.searches, 3); /* what there is, and two rounds */
+}
+
 /** What was searched before is not searched again, but with a new record. */
 static void what_is_there_can_be_tuned_later(void **state)
 {
@@ -273,6 +302,7 @@ int main(void)
         cmocka_unit_test(
             tuning_goes_on_from_what_it_finds_until_nothing_is_better),
         cmocka_unit_test(tuning_ends_after_some_rounds),
+        cmocka_unit_test(what_has_no_room_in_a_round_is_tuned_in_the_next),
         cmocka_unit_test(what_is_there_can_be_tuned_later),
         cmocka_unit_test(what_is_found_later_is_tuned_later),
         cmocka_unit_test(a_narrow_tuning_does_not_stand_for_a_wide_one),

@@ -36,6 +36,7 @@ total()
 expect 0 "the heuristics' engines are measured" bench --profile p net.json
 query_is "the fastest is what a heuristic says" p "$fastest" "eng1 k2=3"
 total p >before
+cp p untuned
 query_is "nothing is tuned" p "SELECT max(tuned) FROM search" 0
 expect 0 "a dry run says what tuning would do" \
     bench --profile p --tune --dry-run net.json
@@ -70,6 +71,10 @@ ok "the plan is the same" cmp after once
 expect 0 "a compacted profile" ucudnn-plan merge --compact -o c p
 total c >compacted
 ok "plans as before" cmp after compacted
+expect 0 "merged with what was before" ucudnn-plan merge -o both c untuned
+query_is "it is tuned as it was" both \
+    "SELECT sum(tuned) FROM search" \
+    "$(sqlite3 c "SELECT sum(tuned) FROM search")"
 expect 0 "is tuned" bench --profile c --tune net.json
 measured_nothing " in "
 
