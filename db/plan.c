@@ -72,6 +72,11 @@ bool uc_plan_choices_equal(const struct uc_plan_choices *a,
            a->max_pieces == b->max_pieces && a->min_gain == b->min_gain;
 }
 
+bool uc_plan_choices_use(const struct uc_plan_choices *choices, enum uc_api api)
+{
+    return choices->apis == 0 || (choices->apis & 1u << api) != 0;
+}
+
 /** Only in a plan that allows them. */
 static const unsigned weak_notes =
     UC_NOTE_DOWN_CONVERT | UC_NOTE_REDUCED_PRECISION;
@@ -152,7 +157,7 @@ static const char *choice_fault(const struct uc_plan_choices *choices,
         fault = uc_plan_choices_refuse(
             choices, op->pieces[i].notes |
                          uc_legacy_notes(kernel, op->problem.operation));
-        if (choices->apis != 0 && (choices->apis & 1u << kernel->api) == 0)
+        if (!uc_plan_choices_use(choices, kernel->api))
             fault = "a kernel is of an API that was not to be used";
         pieces = uc_sum(pieces, 1, op->pieces[i].count);
     }

@@ -75,6 +75,9 @@ struct uc_plan_choices {
     }
 bool uc_plan_choices_equal(const struct uc_plan_choices *a,
                            const struct uc_plan_choices *b);
+/** Whether kernels of this API were candidates. */
+bool uc_plan_choices_use(const struct uc_plan_choices *choices,
+                         enum uc_api api);
 /** NULL, or why a kernel with these notes was no candidate. */
 const char *uc_plan_choices_refuse(const struct uc_plan_choices *choices,
                                    unsigned notes);

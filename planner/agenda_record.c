@@ -14,10 +14,11 @@ static const struct uc_search *stored_record(const struct uc_agenda *agenda,
 
 /** Whether this run looks again at all that is there, tuning aside, because
     something was left out: perhaps by the tuning, which it then forgets. */
-static bool looks_at_all(const struct uc_agenda *agenda, int beta)
+static bool looks_at_all(const struct uc_agenda *agenda, int beta,
+                         const struct uc_search *stored)
 {
     return agenda->is_new[beta] && agenda->options->exhaustive &&
-           !agenda->to_tune[beta] && stored_record(agenda, beta)->pruned > 0;
+           !agenda->to_tune[beta] && stored->pruned > 0;
 }
 
 /** Whether what a record says of tuning stays so: nothing has a time now that
@@ -28,7 +29,7 @@ static bool stays_tuned(const struct uc_agenda *agenda, int beta)
 
     return stored != NULL && stored->tuned && !agenda->newly_timed[beta] &&
            !(agenda->is_new[beta] && agenda->options->remeasure) &&
-           !looks_at_all(agenda, beta);
+           !looks_at_all(agenda, beta, stored);
 }
 
 /** Before there are rows that were not tuned, which a run that is killed

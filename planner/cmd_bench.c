@@ -221,14 +221,17 @@ static enum uc_status dry_run(const struct args *args,
     struct missing missing = { 0 };
     size_t count = 0;
     int64_t env = -1;
-    enum uc_status status = UC_OK;
+    int devices[UC_DEVICE_LIST], device_count;
+    enum uc_status status =
+        uc_device_list_parse(args->bench.devices, devices, &device_count, err);
     char against[AGAINST];
 
     /* Without a profile everything is missing. */
     snprintf(against, sizeof against, "counted as for a new profile, %s",
              args->profile);
-    if (args->bench.work.refresh_before > 0 ||
-        access(args->profile, F_OK) == 0 || errno != ENOENT)
+    if (status == UC_OK &&
+        (args->bench.work.refresh_before > 0 ||
+         access(args->profile, F_OK) == 0 || errno != ENOENT))
         status = uc_profile_open(args->profile, UC_PROFILE_READ, &profile, err);
     if (status == UC_OK && profile != NULL)
         status =
@@ -331,7 +334,6 @@ static enum uc_status run(const void *options, char **operands, size_t count,
 {
     const struct args *args = options;
     struct uc_workload all = { 0 };
-    int devices[UC_DEVICE_LIST], device_count;
     enum uc_status status;
 
     if (args->profile == NULL)
@@ -348,10 +350,7 @@ static enum uc_status run(const void *options, char **operands, size_t count,
                 "%s: a new file in this folder, not the profile of this name "
                 "that ships\n",
                 args->profile);
-    status =
-        uc_device_list_parse(args->bench.devices, devices, &device_count, err);
-    if (status == UC_OK)
-        status = uc_workload_read(operands, count, &args->overrides, &all, err);
+    status = uc_workload_read(operands, count, &args->overrides, &all, err);
     if (status == UC_OK)
         status = take_share(args, &all, err);
     if (status == UC_OK)

@@ -96,11 +96,6 @@ static enum uc_status try_graph(struct search *search,
     return status;
 }
 
-static bool may_use(const struct uc_plan *plan, enum uc_api api)
-{
-    return plan->choices.apis == 0 || (plan->choices.apis & 1u << api) != 0;
-}
-
 enum uc_status uc_way_find_undivided(struct uc_verify_side *side,
                                      struct uc_trial *trial, size_t index,
                                      struct uc_undivided *choice,
@@ -114,9 +109,9 @@ enum uc_status uc_way_find_undivided(struct uc_verify_side *side,
     };
     enum uc_status status = UC_OK;
 
-    if (may_use(plan, UC_API_LEGACY))
+    if (uc_plan_choices_use(&plan->choices, UC_API_LEGACY))
         status = try_legacy(&search, &op->problem, err);
-    if (status == UC_OK && may_use(plan, UC_API_GRAPH))
+    if (status == UC_OK && uc_plan_choices_use(&plan->choices, UC_API_GRAPH))
         status = try_graph(&search, &op->problem, op->batch, err);
     if (status != UC_OK)
         return status;
